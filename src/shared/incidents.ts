@@ -4,9 +4,8 @@
  */
 import * as z from "zod";
 import { type Measure, SEVERITIES, type Severity } from "./alert-rules";
-import { DEFAULT_PAGE_SIZE } from "./envelope";
 import { isStoredText, logText } from "./log-text";
-import { listSize, pageShape } from "./paging";
+import { longPageSize, pageShape } from "./paging";
 import { fillText, type Lang, type Text, type TextParams } from "./text";
 
 /** `{what}` is the subject, `{name}` and `{id}` are its parts. */
@@ -165,7 +164,7 @@ export function incidentPath(subject: string): string {
 /** GET /api/incident/. Absent filters let everything through. */
 export const incidentListInput = z.object({
   ...pageShape,
-  page_size: listSize.catch(DEFAULT_PAGE_SIZE),
+  page_size: longPageSize,
   state: z.enum(["", "open", "closed", "unseen"]).default(""),
   severity: z.enum(["", ...SEVERITIES]).default(""),
   rule: z.string().max(60).default(""),

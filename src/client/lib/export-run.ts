@@ -1,6 +1,6 @@
 import { t } from "@lingui/core/macro";
 import { reportError } from "./errors";
-import { toastGone, toastInfo, toastProgress } from "./toast";
+import { toastInfo, toastProgress } from "./toast";
 
 /** How often a run says how far it is, in milliseconds. */
 const PACE = 200;
@@ -9,10 +9,11 @@ let runs = 0;
 
 /**
  * Makes a file that takes a while. How far it is stands at the top of every page of the console until it is saved, with
- * a button that stops it. `make` saves the file and returns its name; what goes wrong is shown.
+ * a button that stops it. `make` saves the file and returns its name, null where there is nothing to save; what goes
+ * wrong is shown.
  */
 export async function runExport(
-  make: (report: (done: string) => void, signal: AbortSignal) => Promise<string>,
+  make: (report: (done: string) => void, signal: AbortSignal) => Promise<string | null>,
 ): Promise<void> {
   runs += 1;
   const id = `export-${runs}`;
@@ -27,10 +28,10 @@ export async function runExport(
   report("");
   try {
     const name = await make(report, signal);
-    toastInfo(t`已导出 ${name}`, { id });
+    toastInfo(name === null ? t`没有可导出的行` : t`已导出 ${name}`, { id });
   } catch (error) {
     if (signal.aborted) return toastInfo(t`已停止导出`, { id });
-    toastGone(id);
+    toastInfo(t`导出没有完成`, { id });
     reportError(error);
   }
 }

@@ -50,15 +50,10 @@ export function toastInfo(message: string, options: { id?: string } = {}): void 
   show((toast) => toast.info(message, { action: undefined, duration: undefined, ...options }));
 }
 
-/** Something that takes a while, until a toast with the same `id` replaces it or `toastGone` takes it away. */
+/** Something that takes a while, until a toast with the same `id` replaces it. */
 export function toastProgress(message: string, { id, stop }: { id: string; stop: () => void }): void {
   const label = t`停止`;
   show((toast) => toast.loading(message, { id, duration: Infinity, action: { label, onClick: stop } }));
-}
-
-/** Takes a toast away. */
-export function toastGone(id: string): void {
-  show((toast) => toast.dismiss(id));
 }
 
 /** An error; the same message is not stacked. */

@@ -53,6 +53,7 @@ export function exportRows<R extends object>(list: Exported<R>): Promise<void> {
       // A list may count something else than the rows of its file, such as tags.
       report((list.total ?? 0) < seen.size ? t`${done} 行` : t`${done} / ${all} 行`);
     }
+    if (seen.size === 0) return null;
     const time = new Date().toISOString().slice(0, 19).replaceAll(":", "-");
     const name = `weir-${list.name}-${time}.${format}`;
     downloadText(name, parts, TYPES[format]);
