@@ -1,6 +1,6 @@
 /** The audit log: its administrative acts, and how it is read. */
 import * as z from "zod";
-import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from "./envelope";
+import { listSize } from "./paging";
 import type { Text } from "./text";
 
 /** `thing.act`; rows are filtered by the thing. */
@@ -28,6 +28,7 @@ export const AUDIT_ACTIONS = {
   "channel.batch": { zh: "批量修改渠道", en: "Change channels" },
   "channel.repair": { zh: "修复渠道数据", en: "Repair channels" },
   "channel.test": { zh: "测试全部渠道", en: "Test all channels" },
+  "token.quota": { zh: "增加令牌额度", en: "Raise token quota" },
   "redemption.create": { zh: "创建兑换码", en: "Create redemption codes" },
   "redemption.update": { zh: "修改兑换码", en: "Change redemption code" },
   "redemption.delete": { zh: "删除兑换码", en: "Delete redemption codes" },
@@ -52,6 +53,7 @@ export type AuditAction = keyof typeof AUDIT_ACTIONS;
 export const AUDIT_TARGETS = {
   user: { zh: "用户", en: "User" },
   channel: { zh: "渠道", en: "Channel" },
+  token: { zh: "令牌", en: "Token" },
   redemption: { zh: "兑换码", en: "Redemption code" },
   order: { zh: "订单", en: "Order" },
   withdrawal: { zh: "提现", en: "Withdrawal" },
@@ -69,7 +71,7 @@ export const AUDIT_TOTAL_MAX = 10_000;
 
 export const auditListInput = z.object({
   page: z.int().min(1).max(1_000_000).default(1),
-  page_size: z.int().min(1).max(MAX_PAGE_SIZE).default(DEFAULT_PAGE_SIZE),
+  page_size: listSize,
   /** Exact name of the acting user. */
   actor: z.string().max(100).default(""),
   action: z.string().max(60).default(""),

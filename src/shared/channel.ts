@@ -6,13 +6,12 @@ import * as z from "zod";
 import { MULTI_KEY_MODES } from "./channel-keys";
 import { settingProblems } from "./channel-setting";
 import { baseUrlOf, baseUrlProblem, channelType, keyProblem, otherProblem } from "./channel-types";
-import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from "./envelope";
 import type { ErrorCode, ErrorValues } from "./errors";
 import { DEFAULT_GROUP } from "./group";
 import { headerProblem } from "./header-override";
 import { readLimits } from "./limits";
 import { resolveMapping, statusMapping } from "./model-mapping";
-import { pageShape, searchShape } from "./paging";
+import { listSize, pageShape, searchShape } from "./paging";
 import { overrideProblem } from "./param-override";
 import { CHANNEL_STATUS } from "./channel-status";
 import type { Lang, Text } from "./text";
@@ -236,7 +235,7 @@ export const channelSearchRest = z.object({
 export const channelListInput = z.object({
   /** From 1. */
   page: z.int().min(1).default(1),
-  page_size: z.int().min(1).max(MAX_PAGE_SIZE).default(DEFAULT_PAGE_SIZE),
+  page_size: listSize,
   id_sort: z.boolean().default(false),
   /** id, part of the name, or a whole key. */
   keyword: z.string().max(CHANNEL_LIMITS.text).default(""),

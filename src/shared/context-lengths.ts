@@ -16,6 +16,9 @@ interface KnownLength {
 }
 
 const seen = "2026-11";
+/** Tables that LangChain generates from models.dev (profiles.js of the package). */
+const OPENAI_PROFILES = "https://www.npmjs.com/package/@langchain/openai/v/1.5.8";
+const ANTHROPIC_PROFILES = "https://www.npmjs.com/package/@langchain/anthropic/v/1.5.11";
 const GPT_SIZES = "https://chatai.guide/models/context-window-comparison/";
 
 const CONTEXT_LENGTHS: readonly KnownLength[] = [
@@ -43,6 +46,8 @@ const CONTEXT_LENGTHS: readonly KnownLength[] = [
     source: "https://github.com/labring/fastgpt-plugin/pull/242.diff",
     seen,
   },
+  { model: /^claude-opus-4-[678](?:-20|$)/, tokens: 1_000_000, source: ANTHROPIC_PROFILES, seen },
+  { model: /^claude-opus-4-5(?:-20|$)/, tokens: 200_000, source: ANTHROPIC_PROFILES, seen },
   {
     model: /^claude-3-/,
     tokens: 200_000,
@@ -81,6 +86,8 @@ const CONTEXT_LENGTHS: readonly KnownLength[] = [
       "https://community.openai.com/t/huge-gpt-5-documentation-gap-flaw-causing-bugs-input-tokens-exceed-the-configured-limit-of-272-000-tokens/1344734",
     seen,
   },
+  { model: /^gpt-4-turbo(?:-20|$)/, tokens: 128_000, source: OPENAI_PROFILES, seen },
+  { model: /^(?:o1|o3|o3-mini|o1-pro|o3-pro)(?:-20|$)/, tokens: 200_000, source: OPENAI_PROFILES, seen },
   {
     model: /^o4-mini/,
     tokens: 200_000,
@@ -117,6 +124,8 @@ const CONTEXT_LENGTHS: readonly KnownLength[] = [
   { model: /^grok-4(?:-0709)?$/, tokens: 256_000, source: "https://www.openrouter.ai/x-ai/grok-4", seen },
   { model: /^grok-4-fast/, tokens: 2_000_000, source: "https://openrouter.ai/x-ai/grok-4-fast:nitro/api", seen },
   { model: /^grok-4-1-fast/, tokens: 2_000_000, source: "https://opencode.ai/data/xai/grok-4-1-fast.md", seen },
+  { model: /^grok-4\.3$/, tokens: 1_000_000, source: "https://vercel.com/ai-gateway/models/grok-4.3.md", seen },
+  { model: /^kimi-k2\.6$/, tokens: 262_144, source: "https://dev.to/preecha/how-to-use-the-kimi-k26-api-5dpi", seen },
 ];
 
 /** The longest input of a model in tokens; undefined: not known. A vendor's prefix (`openai/`) is passed over. */

@@ -5,7 +5,7 @@
 import * as z from "zod";
 import { type Measure, SEVERITIES, type Severity } from "./alert-rules";
 import { isStoredText, logText } from "./log-text";
-import { pageShape } from "./paging";
+import { longPageSize, pageShape } from "./paging";
 import { fillText, type Lang, type Text, type TextParams } from "./text";
 
 /** `{what}` is the subject, `{name}` and `{id}` are its parts. */
@@ -164,6 +164,7 @@ export function incidentPath(subject: string): string {
 /** GET /api/incident/. Absent filters let everything through. */
 export const incidentListInput = z.object({
   ...pageShape,
+  page_size: longPageSize,
   state: z.enum(["", "open", "closed", "unseen"]).default(""),
   severity: z.enum(["", ...SEVERITIES]).default(""),
   rule: z.string().max(60).default(""),

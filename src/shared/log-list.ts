@@ -4,7 +4,7 @@
  */
 import * as z from "zod";
 import { MAX_PAGE_SIZE, type Page } from "./envelope";
-import { pageShape } from "./paging";
+import { listSize, pageShape } from "./paging";
 
 /** Columns of the log that may be shown; `LOG_FIELDS` says which are. */
 export interface LogColumns {
@@ -266,7 +266,10 @@ const paging = {
 };
 
 export const logListRest = z.object({ ...adminShape, ...lenientAdmin, ...paging });
-export const logSelfRest = z.object({ ...filterShape, ...lenient, ...paging });
+const logSelfRest = z.object({ ...filterShape, ...lenient, ...paging });
+/** Pages of the console. */
+export const logPageInput = logListRest.extend({ page_size: listSize });
+export const logOwnPageInput = logSelfRest.extend({ page_size: listSize });
 export const logStatRest = z.object({ ...adminShape, ...lenientAdmin });
 export const logStatSelfRest = z.object({ ...filterShape, ...lenient });
 /** The same over REST, as existing scripts ask. */

@@ -1,14 +1,24 @@
 /** Pages of lists as calls request them. */
 import * as z from "zod";
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type Page } from "./envelope";
+import { MAX_LIST_SIZE } from "./list-size";
+
+const sizeUpTo = (most: number) =>
+  z
+    .int()
+    .min(1)
+    .transform((n) => Math.min(n, most))
+    .catch(DEFAULT_PAGE_SIZE)
+    .default(DEFAULT_PAGE_SIZE);
 
 /** Rows of a page; invalid values fall back (C-482). */
-export const pageSize = z
-  .int()
-  .min(1)
-  .transform((n) => Math.min(n, MAX_PAGE_SIZE))
-  .catch(DEFAULT_PAGE_SIZE)
-  .default(DEFAULT_PAGE_SIZE);
+export const pageSize = sizeUpTo(MAX_PAGE_SIZE);
+
+/** The same of a route that programs and the console share. */
+export const longPageSize = sizeUpTo(MAX_LIST_SIZE);
+
+/** Rows of a page of the console's own lists. */
+export const listSize = z.int().min(1).max(MAX_LIST_SIZE).default(DEFAULT_PAGE_SIZE);
 
 /** p from 1, and 0 means 1; invalid values fall back (C-481). */
 export const pageShape = {

@@ -47,6 +47,10 @@ export interface PriceList {
   supported_endpoint: typeof ENDPOINTS;
 }
 
+/** What models can do besides reading and writing text: `vision` reads images, `image` and `video` make them. */
+export const CAPABILITIES = ["vision", "tools", "reasoning", "audio", "image", "video", "embedding", "rerank"] as const;
+export type Capability = (typeof CAPABILITIES)[number];
+
 export interface CatalogueModel {
   readonly model: string;
   /** Key in shared/vendors.ts, "" when unknown. */
@@ -61,6 +65,10 @@ export interface CatalogueModel {
   readonly rules?: readonly PriceRule[];
   /** What the built-in price leaves out, while it is in force. */
   readonly note?: Text;
+  /** What is known of it; absent where nothing is. */
+  readonly capabilities?: readonly Capability[];
+  /** Its longest input in tokens; absent where it is not known. */
+  readonly context?: number;
   /** A virtual model that costs what its answering step costs: it has no factors of its own. */
   readonly steps?: readonly { readonly model: string; readonly group?: string }[];
 }

@@ -3,7 +3,7 @@
  * C-349 to C-354, C-436 to C-445, C-540 to C-546.
  */
 import * as z from "zod";
-import { pageShape } from "./paging";
+import { listSize, pageShape } from "./paging";
 
 export const REDEMPTION_STATUS = { unused: 1, disabled: 2, used: 3 } as const;
 
@@ -85,6 +85,9 @@ export const redemptionSearch = z.object({
   keyword: z.string().max(200).optional(),
   state: z.enum(REDEMPTION_STATES).optional(),
 });
+
+/** The console's list. */
+export const redemptionPage = redemptionSearch.extend({ page_size: listSize });
 
 /** The rest is checked in the service, so that a code with blanks around it, or none, gets its own message. */
 export const redeemInput = z.object({

@@ -3,8 +3,8 @@
  * (`/api/task/`, seconds). Specification: C-153 to C-156, C-286 to C-294, C-552 to C-556.
  */
 import * as z from "zod";
-import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type Page } from "./envelope";
-import { pageShape } from "./paging";
+import type { Page } from "./envelope";
+import { listSize, pageShape } from "./paging";
 
 /** The fields of a job in both lists. Texts are never null. */
 interface JobView {
@@ -116,7 +116,7 @@ export const taskListRest = z.object({ ...listed, ...taskSelf, channel_id: chann
 /** The console: pages from 1 with a total. Channel and user are for administrators, and ignored from others. */
 const paged = {
   page: z.int().min(1).max(1e9).default(1),
-  page_size: z.int().min(1).max(MAX_PAGE_SIZE).default(DEFAULT_PAGE_SIZE),
+  page_size: listSize,
   action: id,
   status: id,
   channel_id: channel,

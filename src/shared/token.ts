@@ -4,10 +4,10 @@
  */
 import ipaddr from "ipaddr.js";
 import * as z from "zod";
-import { DEFAULT_PAGE_SIZE, idNumber, MAX_PAGE_SIZE } from "./envelope";
+import { idNumber } from "./envelope";
 import { LIMIT_MAX } from "./limits";
 import { TOKEN_MJ_MODES, type TokenMjMode } from "./midjourney";
-import { pageShape, searchShape } from "./paging";
+import { listSize, pageShape, searchShape } from "./paging";
 
 export const TOKEN_STATUS = { enabled: 1, disabled: 2, expired: 3, exhausted: 4 } as const;
 
@@ -193,6 +193,9 @@ export const tokenUpdate = z.object(fields).partial().extend({
 });
 export type TokenChange = Omit<z.output<typeof tokenUpdate>, "id">;
 
+/** More quota for a user's token, by an administrator; units. */
+export const tokenRaise = z.object({ id: z.int().positive(), quota: quota.min(1, { error: "token_quota_invalid" }) });
+
 export const tokenStatusUpdate = z.object({ id: z.int().positive(), status: z.int({ error: "token_status_invalid" }) });
 
 /** REST `PUT /api/token/`: with any non-empty status_only nothing but the status changes. */
@@ -214,7 +217,7 @@ export const tokenIds = z.object({ ids: z.array(idNumber).min(1).max(TOKEN_LIMIT
 export const tokenListInput = z.object({
   /** From 1. */
   page: z.int().min(1).default(1),
-  page_size: z.int().min(1).max(MAX_PAGE_SIZE).default(DEFAULT_PAGE_SIZE),
+  page_size: listSize,
   keyword: z.string().max(200).default(""),
   /** Whole key, or at least 4 characters of its head; with or without sk-. */
   token: z.string().max(200).default(""),

@@ -3,9 +3,8 @@
  * A-422 to A-430, D-12 to D-15, D-47, D-60.
  */
 import * as z from "zod";
-import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from "./envelope";
 import { LIMIT_MAX, type LimitField } from "./limits";
-import { pageSize } from "./paging";
+import { listSize, pageSize } from "./paging";
 import { MANAGE_ACTIONS, ROLE } from "./roles";
 import { passwordRule, usernameRule } from "./user";
 
@@ -54,7 +53,7 @@ export const userSearchRest = userListRest.extend({
 /** The console's list. */
 export const userListInput = z.object({
   page: z.int().min(1).max(1_000_000_000).default(1),
-  page_size: z.int().min(1).max(MAX_PAGE_SIZE).default(DEFAULT_PAGE_SIZE),
+  page_size: listSize,
   keyword: z.string().max(USER_LIMITS.keyword).default(""),
   group: z.string().max(USER_LIMITS.group).default(""),
   role: z.int().optional(),

@@ -5,6 +5,7 @@ import { LOG_TYPE } from "../../src/shared/log";
 import type { NewLogRow } from "../../src/server/db/schema";
 import { launchBrowser, TEST_LIMIT, type TestBrowser } from "../kit/browser";
 import { becomes } from "../kit/browser-wait";
+import { startFakeUpstream } from "../kit/fake-upstream/server";
 import { required } from "../kit/required";
 import { startWeir, type Weir } from "../kit/weir";
 
@@ -76,6 +77,44 @@ describe.skipIf(noChromium)("the log in the console", () => {
         .split("\n")
         .map((line) => (JSON.parse(line) as { model_name: string }).model_name),
     ).toEqual(["first"]);
+    await close();
+    check();
+  }, 60_000);
+
+  test("kept contents of a plain, a streamed and a translated call are in its details, which J and K walk and paper shows whole", async () => {
+    using upstream = startFakeUpstream();
+    await weir.setOption("LogContentEnabled", "true");
+    await weir.priceModels({ echo: 1 });
+    await weir.newChannel({ base_url: upstream.url, models: ["echo"] });
+    const { key } = await weir.newToken();
+    const body = { model: "echo", max_tokens: 50, messages: [{ role: "user", content: "say this sentence" }] };
+    for (const [path, more] of [
+      ["/v1/chat/completions", {}],
+      ["/v1/chat/completions", { stream: true }],
+      ["/v1/messages", { stream: true }],
+    ] as const)
+      await (await weir.call(key, { ...body, ...more }, { path })).text();
+    const calls = async () => (await weir.logs()).filter((log) => log.model_name === "echo");
+    await becomes(async () => (await calls()).length, 3);
+    await becomes(async () => (await weir.db.q.select().from(weir.db.t.log_bodies)).length, 3);
+    const last = (await calls()).at(-1)?.id;
+    const { page, close, check } = await browser.open(`${weir.url}/log?model_name=echo&open=${last}`, {
+      as: weir.root,
+    });
+    const dialog = page.getByRole("dialog");
+    for (const at of [0, 1, 2]) {
+      if (at > 0) await page.keyboard.press("j");
+      await page.waitForURL((url) => url.searchParams.get("open") === String((last ?? 0) - at));
+      await dialog.getByRole("tab", { name: "内容" }).click();
+      const answer = dialog.getByLabel("回答");
+      await answer.getByText("say this sentence").waitFor();
+      if (at < 2) expect((await answer.textContent())?.trim()).toBe("say this sentence");
+    }
+    await page.emulateMedia({ media: "print" });
+    expect(await page.locator("#root").isVisible()).toBe(false);
+    const { x = -1, y = -1, width = 0 } = (await dialog.boundingBox()) ?? {};
+    expect([x, y, width]).toEqual([0, 0, 1440]);
+    await page.emulateMedia({ media: "screen" });
     await close();
     check();
   }, 60_000);

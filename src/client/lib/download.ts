@@ -1,33 +1,45 @@
+import { CSV_MARK, csvLine } from "../../shared/csv";
 import { callHeaders, refusalOf } from "./http";
 
 /**
  * Saves what a route of `/api` answers as a file; returns its name. By a call and not by a link, because a link cannot
- * send the header that names the user. Throws CallError when the server refuses.
+ * send the header that names the user. `onBytes` hears how many have come. Throws CallError when the server refuses.
  */
-export async function downloadAnswer(path: string, fallback: string): Promise<string> {
-  const response = await fetch(path, { headers: callHeaders() });
+export async function downloadAnswer(
+  path: string,
+  fallback: string,
+  { signal, onBytes }: { signal?: AbortSignal; onBytes?: (bytes: number) => void } = {},
+): Promise<string> {
+  const response = await fetch(path, { headers: callHeaders(), signal: signal ?? null });
   const disposition = response.headers.get("content-disposition");
   if (!disposition) throw await refusalOf(response);
   const name = /filename="([\w.-]+)"/.exec(disposition)?.[1] ?? fallback;
-  const address = URL.createObjectURL(await response.blob());
-  const link = document.createElement("a");
-  link.href = address;
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(address), 60_000);
+  const parts: Uint8Array<ArrayBuffer>[] = [];
+  let bytes = 0;
+  const reader = response.body?.getReader();
+  for (let read = await reader?.read(); read?.value; read = await reader?.read()) {
+    parts.push(read.value);
+    bytes += read.value.length;
+    onBytes?.(bytes);
+  }
+  save(name, new Blob(parts, { type: response.headers.get("content-type") ?? "" }));
   return name;
 }
 
-/** Hands a text to the browser as a file. Characters that a file name cannot have are replaced. */
-export function downloadText(name: string, text: string, type = "text/plain"): void {
-  const url = URL.createObjectURL(new Blob([text], { type: `${type};charset=utf-8` }));
+/** Hands a text, in parts, to the browser as a file. Characters that a file name cannot have are replaced. */
+export function downloadText(name: string, text: string | readonly string[], type = "text/plain"): void {
+  save(fileName(name), new Blob([text].flat(), { type: `${type};charset=utf-8` }));
+}
+
+function save(name: string, content: Blob): void {
+  const address = URL.createObjectURL(content);
   const link = document.createElement("a");
-  link.href = url;
-  link.download = fileName(name);
+  link.href = address;
+  link.download = name;
   document.body.append(link);
   link.click();
   link.remove();
-  URL.revokeObjectURL(url);
+  setTimeout(() => URL.revokeObjectURL(address), 60_000);
 }
 
 // eslint-disable-next-line no-control-regex
@@ -37,16 +49,6 @@ const FORBIDDEN = /[\\/:*?"<>|\u0000-\u001f]/g;
 export const fileName = (name: string): string =>
   name.replace(FORBIDDEN, "_").replace(/^\.+/, "_").trim() || "download";
 
-/**
- * Rows as CSV (RFC 4180), with a byte-order mark so that spreadsheets read it as UTF-8. A text that a spreadsheet would
- * take for a formula gets an apostrophe.
- */
-export function csvText(rows: readonly (readonly (string | number)[])[]): string {
-  return `\ufeff${rows.map((row) => row.map(csvField).join(",")).join("\r\n")}\r\n`;
-}
-
-function csvField(value: string | number): string {
-  if (typeof value === "number") return String(value);
-  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}
+/** Rows as a table for spreadsheets. */
+export const csvText = (rows: readonly (readonly (string | number)[])[]): string =>
+  CSV_MARK + rows.map(csvLine).join("");

@@ -6,8 +6,13 @@ export interface PaletteAction {
   id: string;
   title: string;
   icon?: LucideIcon;
+  /** What else it is looked for by, in both languages. */
+  words?: string;
   run: () => void;
 }
+
+/** `words` of an action that makes something. */
+export const WORDS_OF_ADD = "add new create make 添加 新建 创建 新增 生成";
 
 const sources = new Map<symbol, readonly PaletteAction[]>();
 const listeners = new Set<() => void>();

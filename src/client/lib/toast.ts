@@ -45,9 +45,15 @@ export function toastSuccess(message: string, options: { id?: string } = {}): vo
   show((toast) => toast.success(message, options));
 }
 
-/** An information. */
+/** An information. A toast with the same `id`, and its button, is replaced. */
 export function toastInfo(message: string, options: { id?: string } = {}): void {
-  show((toast) => toast.info(message, options));
+  show((toast) => toast.info(message, { action: undefined, duration: undefined, ...options }));
+}
+
+/** Something that takes a while, until a toast with the same `id` replaces it. */
+export function toastProgress(message: string, { id, stop }: { id: string; stop: () => void }): void {
+  const label = t`停止`;
+  show((toast) => toast.loading(message, { id, duration: Infinity, action: { label, onClick: stop } }));
 }
 
 /** An error; the same message is not stacked. */

@@ -19,7 +19,7 @@ afterEach(() => {
 /** An empty list, for every endpoint. */
 const list = { items: [], page: 1, page_size: 10, total: 0, total_exact: true };
 const LISTS =
-  "channel.list token.list log.page log.ownPage redemption.search midjourney.list task.list user.list user.search".split(
+  "channel.list token.list log.page log.ownPage redemption.page midjourney.list task.list user.list user.search".split(
     " ",
   );
 const procedures: Procedures = {

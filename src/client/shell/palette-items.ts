@@ -3,7 +3,7 @@ import { useLingui } from "@lingui/react/macro";
 import { FileText, Keyboard, Languages, LogOut, type LucideIcon, Monitor, Moon, Sun } from "lucide-react";
 import { useLocation } from "wouter";
 import { languageNames, setLanguage } from "../lib/i18n";
-import { useOfferedActions } from "../lib/palette-actions";
+import { type PaletteAction, useOfferedActions } from "../lib/palette-actions";
 import { useUser } from "../lib/session";
 import { setTheme } from "../lib/theme";
 import { consolePages, isOnTopBar, menuPages } from "../paths";
@@ -30,6 +30,17 @@ export const fits = (words: string, texts: readonly string[]): boolean =>
     .split(/\s+/)
     .every((word) => texts.some((text) => text.toLowerCase().includes(word)));
 
+const THEME = "theme appearance mode display colour color skin 切换主题 更换主题 外观 模式 显示 颜色 皮肤";
+/** What people type to find an action, in both languages, whichever they read. */
+const WORDS = {
+  light: `${THEME} light day bright white 日间模式 白天 浅色模式 亮色模式 明亮 白色`,
+  dark: `${THEME} dark night black 夜间模式 夜晚 深色模式 暗色模式 暗黑模式 黑色`,
+  system: `${THEME} system auto automatic os default follow 跟随系统 自动 默认`,
+  language: "language locale translate translation switch english chinese 切换语言 更改语言 翻译 中文 汉语 英文 英语",
+  shortcuts: "shortcuts keyboard keys hotkeys bindings help 快捷键 键盘 按键 热键 帮助",
+  signOut: "sign out signout log out logout log off logoff exit quit leave 退出 登出 注销 离开",
+};
+
 /** Pages and actions that fit the words, in the order of the menus. */
 export function usePaletteItems(words: string, onShortcuts: () => void) {
   const { t, i18n } = useLingui();
@@ -49,16 +60,29 @@ export function usePaletteItems(words: string, onShortcuts: () => void) {
     }));
 
   const other = i18n.locale === "en" ? "zh" : "en";
-  const own: (PaletteItem & { also?: string })[] = [
-    { id: "theme light", icon: Sun, title: t`日间模式`, run: () => setTheme("light") },
-    { id: "theme dark", icon: Moon, title: t`夜间模式`, run: () => setTheme("dark") },
-    { id: "theme system", icon: Monitor, title: t`跟随系统`, run: () => setTheme("system") },
-    { id: "language", icon: Languages, title: languageNames[other], run: () => void setLanguage(other) },
-    { id: "shortcuts", icon: Keyboard, title: t`快捷键`, run: onShortcuts },
-    ...(user ? [{ id: "sign out", also: "logout", icon: LogOut, title: t`退出登录`, run: () => void signOut() }] : []),
+  const own: PaletteAction[] = [
+    { id: "theme light", words: WORDS.light, icon: Sun, title: t`日间模式`, run: () => setTheme("light") },
+    { id: "theme dark", words: WORDS.dark, icon: Moon, title: t`夜间模式`, run: () => setTheme("dark") },
+    { id: "theme system", words: WORDS.system, icon: Monitor, title: t`跟随系统`, run: () => setTheme("system") },
+    {
+      id: "language",
+      words: WORDS.language,
+      icon: Languages,
+      title: languageNames[other],
+      run: () => void setLanguage(other),
+    },
+    { id: "shortcuts", words: WORDS.shortcuts, icon: Keyboard, title: t`快捷键`, run: onShortcuts },
   ];
-  const actions = [...offered.map((action) => ({ ...action, id: `action ${action.id}`, also: "" })), ...own]
-    .filter(({ id, title, also = "" }) => fits(words, [id, title, also]))
+  if (user)
+    own.push({
+      id: "sign out",
+      words: WORDS.signOut,
+      icon: LogOut,
+      title: t`退出登录`,
+      run: () => void signOut(),
+    });
+  const actions = [...offered.map((action) => ({ ...action, id: `action ${action.id}` })), ...own]
+    .filter(({ id, title, words: also = "" }) => fits(words, [id, title, also]))
     .map(({ id, icon, title, run }): PaletteItem => ({ id, icon, title, run }));
   return { pages, actions };
 }

@@ -6,6 +6,7 @@ import type { Procedures } from "../../../tests/kit/client-page";
 const { closePage, openPage, screen, waitFor } = await import("../../../tests/kit/client-page");
 const { clearUser, storeUser } = await import("../lib/session");
 const { default: Palette } = await import("./palette");
+const { useOfferActions, WORDS_OF_ADD } = await import("../lib/palette-actions");
 
 setDefaultTimeout(30_000);
 afterEach(() => {
@@ -138,3 +139,42 @@ test.each([
   await user.keyboard("{Tab}");
   await waitFor(() => expect(screen.getAllByRole("option").map((verb) => verb.textContent)).toEqual(verbs));
 });
+
+test.each([
+  ["日间模式 夜间模式 跟随系统", "theme 主题 切换主题 appearance 外观 mode 模式"],
+  ["夜间模式", "dark night 夜间 深色 暗色 深色模式 暗黑模式"],
+  ["日间模式", "light day 日间 浅色 亮色"],
+  ["跟随系统", "system auto 系统 自动"],
+  ["English", "language 语言 切换语言 translate 中文 英文"],
+  ["快捷键", "shortcuts keyboard hotkeys 快捷键 键盘 help 帮助"],
+  ["退出登录", "logout sign-out signout exit quit 退出 登出 注销"],
+])("%p is found by the words that people type for it, in both languages", async (titles, typed) => {
+  const { user } = await open(1);
+  for (const words of typed.split(" ")) {
+    await user.clear(screen.getByRole("combobox"));
+    await user.type(screen.getByRole("combobox"), words.replace("-", " "));
+    for (const title of titles.split(" ")) await screen.findByRole("option", { name: title });
+  }
+});
+
+test("what a page offers to add is found by new and by 新建", async () => {
+  const { user } = await openPage(
+    <>
+      <Adds />
+      <Palette open onOpenChange={() => {}} onShortcuts={() => {}} />
+    </>,
+    "/token",
+    { procedures },
+  );
+  for (const words of ["new", "create", "新建"]) {
+    await user.clear(screen.getByRole("combobox"));
+    await user.type(screen.getByRole("combobox"), words);
+    await screen.findByRole("option", { name: "添加令牌" });
+  }
+});
+
+const ADDS = [{ id: "token-add", title: "添加令牌", words: WORDS_OF_ADD, run: () => undefined }];
+function Adds() {
+  useOfferActions(ADDS);
+  return null;
+}

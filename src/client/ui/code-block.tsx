@@ -25,7 +25,7 @@ export function CodeBlock({
         tabIndex={0}
         aria-label={label}
         className={cn(
-          "max-h-96 min-w-0 flex-1 overflow-auto p-3 font-mono text-xs -outline-offset-2",
+          "max-h-96 min-w-0 flex-1 overflow-auto p-3 font-mono text-xs -outline-offset-2 print:max-h-none print:overflow-visible",
           wrap ? "whitespace-pre-wrap wrap-anywhere" : "whitespace-pre",
         )}
       >

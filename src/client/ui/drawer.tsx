@@ -22,11 +22,22 @@ type DrawerProps = {
   footer?: ReactNode;
   /** false leaves the list behind it usable; on narrow screens a drawer is always modal. */
   modal?: boolean;
+  /** The keys of the page behind it hold in it, too: J and K walk on to the next row. For details, not for forms. */
+  pageKeys?: boolean;
   children: ReactNode;
 };
 
 /** A panel at the right edge, 560 px wide at first, resizable; the whole screen on a phone. */
-export function Drawer({ open, onOpenChange, title, headerExtra, footer, modal = true, children }: DrawerProps) {
+export function Drawer({
+  open,
+  onOpenChange,
+  title,
+  headerExtra,
+  footer,
+  modal = true,
+  pageKeys,
+  children,
+}: DrawerProps) {
   const { t } = useLingui();
   const [width, setWidth] = useState(() => clamp(Number(readStored(WIDTH_KEY)) || DEFAULT_WIDTH));
   const isModal = modal || innerWidth < 1280;
@@ -50,10 +61,14 @@ export function Drawer({ open, onOpenChange, title, headerExtra, footer, modal =
             if (!isModal) event.preventDefault();
           }}
           style={{ width }}
+          // On paper it stands instead of the page, whole.
+          data-print="alone"
+          data-page-keys={pageKeys ? "" : undefined}
           className={cn(
             "fixed inset-y-0 right-0 z-40 flex max-w-[100vw] flex-col border-l border-line bg-raised text-sm text-ink",
             "shadow-overlay outline-none max-sm:w-screen! data-[state=open]:animate-in",
             "data-[state=open]:slide-in-from-right-16 data-[state=open]:fade-in data-[state=open]:duration-[180ms]",
+            "print:static print:w-full! print:animate-none! print:border-0 print:shadow-none",
           )}
         >
           <ResizeHandle width={width} onWidth={setWidth} label={t`调整面板宽度`} />
@@ -61,13 +76,17 @@ export function Drawer({ open, onOpenChange, title, headerExtra, footer, modal =
             <Radix.Title className="min-w-0 flex-1 truncate text-md">{title}</Radix.Title>
             {headerExtra}
             <Radix.Close asChild>
-              <IconButton label={t`关闭`} shortcut="Esc">
+              <IconButton label={t`关闭`} shortcut="Esc" data-print="hide">
                 <X />
               </IconButton>
             </Radix.Close>
           </div>
-          <div className="min-h-0 flex-1 overflow-y-auto p-4">{children}</div>
-          {footer ? <div className="flex items-center gap-2 border-t border-line px-4 py-3">{footer}</div> : null}
+          <div className="min-h-0 flex-1 overflow-y-auto p-4 print:overflow-visible">{children}</div>
+          {footer ? (
+            <div data-print="hide" className="flex items-center gap-2 border-t border-line px-4 py-3">
+              {footer}
+            </div>
+          ) : null}
         </Radix.Content>
       </Radix.Portal>
     </Radix.Root>
@@ -91,6 +110,7 @@ function ResizeHandle({ width, onWidth, label }: { width: number; onWidth: (widt
   return (
     <div
       role="separator"
+      data-print="hide"
       aria-orientation="vertical"
       aria-label={label}
       aria-valuenow={width}

@@ -1,7 +1,7 @@
 import { act, cleanup, render, screen, within, userEvent, waitFor } from "../../../../tests/dom";
 import { i18n } from "@lingui/core";
 import { I18nProvider } from "@lingui/react";
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, spyOn, test } from "bun:test";
 import { useState } from "react";
 import { setSingleKeys } from "../../lib/hotkeys";
 import { TooltipProvider } from "../../ui/tooltip";
@@ -9,7 +9,7 @@ import { DataGrid } from "./data-grid";
 import type { DataGridProps } from "./grid-props";
 import { parseFilterText } from "./grid-filters";
 import { fittingPageSize, useGridState } from "./grid-state";
-import type { GridColumn, GridQuery } from "./types";
+import { type GridColumn, type GridQuery, timeValue } from "./types";
 
 // Slow while other test files run.
 setDefaultTimeout(30_000);
@@ -358,6 +358,83 @@ describe("a list of more than a hundred rows", () => {
     show({ rows: many.slice(0, 100) });
     expect(drawn()).toBe(100);
   });
+});
+
+describe("an export", () => {
+  const all = Array.from({ length: 1100 }, (_, index) => ({ id: index + 1, name: `thing ${index + 1}` }));
+  const exported: GridColumn<Thing>[] = [
+    { id: "id", header: "ID", cell: (row) => row.id, exported: ({ id }) => ({ id, at: timeValue(id * 86_400) }) },
+    { id: "name", header: "名称", cell: (row) => row.name, exported: ({ name }) => ({ name }) },
+    { id: "secret", header: "密钥", cell: () => "sk-…", hidden: true, exported: () => ({ secret: "never" }) },
+    { id: "health", header: "健康", cell: () => "…" },
+  ];
+  const saved: Blob[] = [];
+  const names: string[] = [];
+  const exportAs = async (format: string, props: Parameters<typeof List>[0]) => {
+    const user = userEvent.setup();
+    saved.length = names.length = 0;
+    const blob = spyOn(URL, "createObjectURL").mockImplementation((content) => {
+      saved.push(content as Blob);
+      return "blob:test";
+    });
+    const click = spyOn(HTMLAnchorElement.prototype, "click").mockImplementation(function (this: HTMLAnchorElement) {
+      names.push(this.download);
+    });
+    show({ columns: exported, ...props });
+    await user.click(screen.getByRole("button", { name: "导出" }));
+    await user.click(await screen.findByRole("menuitem", { name: format }));
+    await waitFor(() => expect(saved).toHaveLength(1));
+    blob.mockRestore();
+    click.mockRestore();
+    return await saved[0]!.text();
+  };
+
+  test("has every row of the filter once, also one that moved to a later page meanwhile, and the columns in sight in their order", async () => {
+    localStorage.setItem("grid:things", JSON.stringify({ hidden: {}, order: ["name", "id"], widths: {}, pinned: [] }));
+    const asked: [number, number][] = [];
+    const text = await exportAs("CSV", {
+      total: 1100,
+      readPage: (page, size) => {
+        asked.push([page, size]);
+        const moved = page - 1;
+        return Promise.resolve(all.slice((page - 1) * size - moved, page * size - moved));
+      },
+    });
+    const lines = text.split("\r\n");
+    expect(lines.slice(0, 2)).toEqual(["name,id,at", "thing 1,1,1970-01-02T00:00:00.000Z"]);
+    expect(lines).toHaveLength(1 + 1100 + 1);
+    expect(new Set(lines).size).toBe(lines.length);
+    expect(asked).toEqual([
+      [1, 500],
+      [2, 500],
+      [3, 500],
+    ]);
+    expect(names[0]).toMatch(/^weir-things-[\dT-]+\.csv$/);
+    expect(new Uint8Array(await saved[0]!.arrayBuffer()).slice(0, 3)).toEqual(new Uint8Array([0xef, 0xbb, 0xbf]));
+  });
+
+  test("lets no text become a formula", async () => {
+    const text = await exportAs("CSV", { readPage: () => Promise.resolve([{ id: 1, name: "=1+1" }]) });
+    expect(text).toContain("'=1+1");
+  });
+
+  test("as lines of JSON keeps numbers and texts as they are", async () => {
+    const text = await exportAs("JSONL", { readPage: () => Promise.resolve([{ id: 1, name: "=1+1" }]) });
+    expect(text).toBe('{"id":1,"at":"1970-01-02T00:00:00.000Z","name":"=1+1"}\n');
+  });
+});
+
+test("an address may ask for 500 rows; what is chosen stays 10 to 100", async () => {
+  const user = userEvent.setup();
+  history.replaceState(null, "", "/things?size=500");
+  show({ total: 1200 });
+  expect(screen.getByRole("combobox", { name: "每页条数" }).textContent).toBe("500 条/页");
+  await user.click(screen.getByRole("button", { name: "第 3 页" }));
+  expect(location.search).toBe("?size=500&p=3");
+  cleanup();
+  history.replaceState(null, "", "/things?size=501");
+  show({ total: 1200 });
+  expect(screen.getByRole("combobox", { name: "每页条数" }).textContent).not.toContain("50");
 });
 
 test("Back leads to where the list was scrolled to, a link to its beginning", async () => {

@@ -1,6 +1,6 @@
 import { useLingui } from "@lingui/react/macro";
 import { ChevronRight } from "lucide-react";
-import { Fragment, type ReactNode, type Ref, type RefObject } from "react";
+import { Fragment, memo, type ReactNode, type Ref, type RefObject } from "react";
 import { cn } from "../../lib/cn";
 import { lazy, WhileLoading } from "../../lib/lazy";
 import { IconButton } from "../../ui/icon-button";
@@ -78,7 +78,7 @@ export function GridBody<R extends object>(props: GridBodyProps<R>) {
             {...{ area, rowHeight, active }}
             row={(index, measure) => {
               const row = rows[index];
-              return row ? <BodyRow key={row.id} {...props} row={row} index={index} measure={measure} /> : null;
+              return row ? <KeptRow key={row.id} {...props} row={row} index={index} measure={measure} /> : null;
             }}
           />
         </WhileLoading>
@@ -136,6 +136,9 @@ function BodyRow<R extends object>(props: BodyRowProps<R>) {
     </tr>
   );
 }
+
+/** While a long list scrolls only what comes into sight is drawn; whatever else changes comes with new props. */
+const KeptRow = memo(BodyRow) as typeof BodyRow;
 
 /** The content of a cell: the checkbox, the buttons, or what the list's column renders. */
 function Cell<R extends object>({ id, ...props }: BodyRowProps<R> & { id: string }) {

@@ -54,12 +54,9 @@ export function useGridKeys<R extends object>(options: GridKeysOptions<R>) {
     // A row of a long list is drawn once the keyboard is on it.
     flushSync(() => setActive(next));
     const row = rows[next];
-    if (openId !== null && row) {
-      onOpen?.(row.original);
-      return;
-    }
     const element = root.current?.querySelector<HTMLElement>(`[data-row="${next}"]`);
-    element?.focus({ preventScroll: true });
+    if (openId === null) element?.focus({ preventScroll: true });
+    else if (row) onOpen?.(row.original);
     element?.scrollIntoView({ block: "nearest" });
   };
   const withRow = (act: ((row: GridRow<R>) => void) | undefined) => () => {

@@ -28,7 +28,11 @@ export function GridPager({ page, pageSize, shown, total, exact, hasMore, onPage
   const first = shown === 0 ? 0 : (page - 1) * pageSize + 1;
   const last = shown === 0 ? 0 : first + shown - 1;
   const more = pages === null || !exact ? hasMore : page < pages;
-  const sizes = PAGE_SIZES.map((size) => ({ value: String(size), label: t`${size} 条/页` }));
+  // A long page of the address is a choice as long as it is there.
+  const sizes = [...new Set([...PAGE_SIZES, pageSize])].map((size) => ({
+    value: String(size),
+    label: t`${size} 条/页`,
+  }));
 
   return (
     <nav aria-label={t`分页`} className="flex flex-wrap items-center justify-between gap-2">

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import type { GridState } from "./grid-state";
-import type { GridAction, GridColumn, GridFilter, GridQuery, GridView } from "./types";
+import type { ExportFormat, GridAction, GridColumn, GridFilter, GridQuery, GridView } from "./types";
 
 /** The rows that a bulk action is for. */
 export interface GridSelection<R> {
@@ -59,5 +59,8 @@ export interface DataGridProps<R extends object, F extends string> {
   shaded?: (row: R) => boolean;
   renderExpanded?: (row: R) => ReactNode;
   empty?: { title: string; description?: string; action?: ReactNode };
-  onExport?: (format: "csv" | "jsonl") => void;
+  /** Reads any page of the list under its filters; the whole list can then be exported. */
+  readPage?: (page: number, pageSize: number) => Promise<readonly R[]>;
+  /** A list that the server exports. */
+  onExport?: (format: ExportFormat) => void;
 }

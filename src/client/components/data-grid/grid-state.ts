@@ -1,7 +1,7 @@
 import { useCallback, useMemo, useSyncExternalStore } from "react";
 import { useSearchParams } from "wouter";
 import { readStored, writeStored } from "../../lib/storage";
-import { PAGE_SIZES, type GridView, ROW_HEIGHT } from "./types";
+import { LONG_PAGES, PAGE_SIZES, type GridView, ROW_HEIGHT } from "./types";
 
 /** The value of `edit` that means a new row. */
 export const NEW = "new";
@@ -135,7 +135,7 @@ export function useGridState<F extends string>(options: {
     return {
       name,
       page: /^\d{1,9}$/.test(text("p")) ? Math.max(1, Number(text("p"))) : 1,
-      pageSize: PAGE_SIZES.find((size) => size === asked) ?? remembered,
+      pageSize: [...PAGE_SIZES, ...LONG_PAGES].find((size) => size === asked) ?? remembered,
       sort: parseSort(search.get("sort") ?? defaultSort ?? null),
       filters,
       filterKeys,

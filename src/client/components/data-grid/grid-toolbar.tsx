@@ -5,6 +5,7 @@ import { cn } from "../../lib/cn";
 import { DropdownMenu, DropdownMenuContent, DropdownMenuItem, DropdownMenuTrigger } from "../../ui/dropdown-menu";
 import { IconButton } from "../../ui/icon-button";
 import { parseFilterText } from "./grid-filters";
+import type { ExportFormat } from "./types";
 
 const TYPING_PAUSE = 300;
 
@@ -73,7 +74,7 @@ export function RefreshButton({ busy, onRefresh }: { busy: boolean; onRefresh: (
 }
 
 /** The whole filtered list as a file. */
-export function ExportMenu({ onExport }: { onExport: (format: "csv" | "jsonl") => void }) {
+export function ExportMenu({ onExport }: { onExport: (format: ExportFormat) => void }) {
   const { t } = useLingui();
   return (
     <DropdownMenu>

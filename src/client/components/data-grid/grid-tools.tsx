@@ -5,7 +5,7 @@ import type { DataGridProps, GridSelection } from "./grid-props";
 import type { GridModel } from "./grid-table";
 import { ExportMenu, RefreshButton, SearchField } from "./grid-toolbar";
 import { ViewsMenu } from "./grid-views";
-import type { Density, GridColumn, GridFilter, GridView } from "./types";
+import type { Density, ExportFormat, GridColumn, GridFilter, GridView } from "./types";
 
 const NO_VIEWS: readonly GridView[] = [];
 
@@ -46,6 +46,22 @@ export function GridTools<R extends object, F extends string>({
     (text: string) => searchKey !== undefined && changeFilters({ [searchKey]: text }),
     [changeFilters, searchKey],
   );
+  const { readPage } = props;
+  const onExport =
+    props.onExport ??
+    (readPage &&
+      (async (format: ExportFormat) => {
+        const shown = model.orderedIds.filter((id) => phone || model.table.getColumn(id)?.getIsVisible());
+        const { exportRows } = await import("./grid-export");
+        void exportRows({
+          name: grid.name,
+          format,
+          columns: shown.flatMap((id) => columns.get(id) ?? []),
+          rowId: props.rowId,
+          total: props.totalExact === false ? null : (props.total ?? null),
+          readPage,
+        });
+      }));
   return (
     <div className="flex flex-wrap items-center gap-2" data-print="hide">
       {search ? (
@@ -82,7 +98,7 @@ export function GridTools<R extends object, F extends string>({
           onDensity={onDensity}
         />
       )}
-      {props.onExport ? <ExportMenu onExport={props.onExport} /> : null}
+      {onExport ? <ExportMenu onExport={onExport} /> : null}
       <RefreshButton busy={query.isFetching} onRefresh={() => void query.refetch()} />
     </div>
   );

@@ -1,5 +1,14 @@
 import type { LucideIcon } from "lucide-react";
 import type { ReactNode } from "react";
+import { MAX_LIST_SIZE } from "../../../shared/list-size";
+
+export type ExportFormat = "csv" | "jsonl";
+
+/** A value in an exported file; a time is written in ISO 8601. */
+export type ExportedValue = string | number | boolean | Date | null;
+
+/** Epoch seconds as an exported value; what never was is null. */
+export const timeValue = (seconds: number): Date | null => (seconds > 0 ? new Date(seconds * 1000) : null);
 
 /** A column of a list. */
 export interface GridColumn<Row> {
@@ -20,6 +29,8 @@ export interface GridColumn<Row> {
   hidden?: boolean;
   /** Cannot be hidden. */
   fixed?: boolean;
+  /** What an exported file has of it, by the names on the wire, the same ones for every row; no secrets. */
+  exported?: (row: Row) => Readonly<Record<string, ExportedValue>>;
   /** Its place on the card that a row becomes on a phone; columns without one are left out there. */
   card?: "title" | "status" | "fact";
 }
@@ -83,4 +94,7 @@ export type Density = "compact" | "default" | "roomy";
 
 export const ROW_HEIGHT: Readonly<Record<Density, number>> = { compact: 32, default: 40, roomy: 52 };
 
+/** What the user chooses from (C-625). */
 export const PAGE_SIZES = [10, 20, 50, 100] as const;
+/** What an address may ask for besides (`?size=500`). */
+export const LONG_PAGES = [200, MAX_LIST_SIZE] as const;

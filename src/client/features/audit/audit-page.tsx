@@ -5,7 +5,7 @@ import { AUDIT_ACTIONS, AUDIT_TARGETS, type AuditAction, type AuditView } from "
 import { DataGrid } from "../../components/data-grid/data-grid";
 import { useGridState } from "../../components/data-grid/grid-state";
 import { listedPage } from "../../components/data-grid/listed-page";
-import type { GridColumn, GridFilter } from "../../components/data-grid/types";
+import { type GridColumn, type GridFilter, timeValue } from "../../components/data-grid/types";
 import { Page } from "../../components/page";
 import { TimeAgo } from "../../components/time-ago";
 import { formatTime } from "../../lib/format";
@@ -32,8 +32,10 @@ export default function AuditPage() {
   const columns = useAuditColumns();
   const { start, end, ...texts } = grid.filters;
   const time = (text: string) => (/^\d{1,12}$/.test(text) ? Number(text) : undefined);
+  const { client } = trpc.useUtils();
+  const asked = { ...texts, start: time(start), end: time(end) };
   const list = trpc.audit.list.useQuery(
-    { page: grid.page, page_size: grid.pageSize, ...texts, start: time(start), end: time(end) },
+    { page: grid.page, page_size: grid.pageSize, ...asked },
     { placeholderData: keepPreviousData, meta: { quiet: true } },
   );
   const filters: readonly GridFilter[] = [
@@ -64,6 +66,7 @@ export default function AuditPage() {
         {...listedPage(list, grid.pageSize)}
         search={{ key: "actor", placeholder: t`操作人用户名` }}
         filters={filters}
+        readPage={async (page, page_size) => (await client.audit.list.query({ page, page_size, ...asked })).items}
         onOpen={(row) => grid.setOpen(row.id)}
         empty={{ title: t`还没有记录`, description: t`管理员对用户、渠道和设置的每次修改都会记录在这里。` }}
       />
@@ -91,6 +94,7 @@ function useAuditColumns(): readonly GridColumn<AuditView>[] {
         width: 110,
         fixed: true,
         card: "fact",
+        exported: (row) => ({ created_at: timeValue(row.created_at) }),
         cell: (row) => <TimeAgo value={row.created_at} />,
       },
       {
@@ -98,14 +102,23 @@ function useAuditColumns(): readonly GridColumn<AuditView>[] {
         header: t`操作人`,
         width: 130,
         card: "title",
+        exported: ({ actor_id, actor_name }) => ({ actor_id, actor_name }),
         cell: (row) => <span className="truncate">{row.actor_name}</span>,
       },
-      { id: "action", header: t`操作`, width: 150, card: "status", cell: (row) => actionName(row.action) },
+      {
+        id: "action",
+        header: t`操作`,
+        width: 150,
+        card: "status",
+        exported: ({ action }) => ({ action }),
+        cell: (row) => actionName(row.action),
+      },
       {
         id: "target",
         header: t`对象`,
         width: 190,
         card: "fact",
+        exported: ({ target_type, target_id }) => ({ target_type, target_id }),
         cell: (row) => <span className="truncate">{targetName(row)}</span>,
       },
       {
@@ -113,13 +126,20 @@ function useAuditColumns(): readonly GridColumn<AuditView>[] {
         header: t`修改`,
         width: 260,
         grow: true,
+        exported: ({ before, after }) => ({ before, after }),
         cell: (row) => (
           <code className="truncate font-mono text-xs" title={changeLine(row.before, row.after)}>
             {changeLine(row.before, row.after)}
           </code>
         ),
       },
-      { id: "ip", header: "IP", width: 130, cell: (row) => <span className="font-mono text-xs">{row.ip}</span> },
+      {
+        id: "ip",
+        header: "IP",
+        width: 130,
+        exported: ({ ip }) => ({ ip }),
+        cell: (row) => <span className="font-mono text-xs">{row.ip}</span>,
+      },
     ],
     [t],
   );

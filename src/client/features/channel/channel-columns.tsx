@@ -8,7 +8,7 @@ import { Count, Quota } from "../../components/quota";
 import { ResponseTimeBadge, StatusBadge } from "../../components/status-badge";
 import { channelStatus } from "../../components/status";
 import { UsageDoubtText } from "../../components/usage-doubts";
-import type { GridColumn } from "../../components/data-grid/types";
+import { type GridColumn, type ExportedValue } from "../../components/data-grid/types";
 import { cn } from "../../lib/cn";
 import { formatTime } from "../../lib/format";
 import { currentLanguage } from "../../lib/i18n";
@@ -178,6 +178,12 @@ function NameCell({ row, onFold }: { row: ListRow; onFold: (tag: string) => void
   );
 }
 
+/** Of a channel; a file has no rows of tags. */
+const exportedOf =
+  (values: (channel: ChannelView) => Record<string, ExportedValue>) =>
+  (row: ListRow): Record<string, ExportedValue> =>
+    row.kind === "tag" ? {} : values(row.channel);
+
 /** The columns of the list. `onFold` folds and unfolds a tag; stable. */
 export function useChannelColumns(onFold: (tag: string) => void): readonly GridColumn<ListRow>[] {
   const { t, i18n } = useLingui();
@@ -196,6 +202,7 @@ export function useChannelColumns(onFold: (tag: string) => void): readonly GridC
           width: 48,
           minWidth: 48,
           fixed: true,
+          exported: exportedOf((channel) => ({ id: channel.id })),
           cell: (row) => <span className="text-ink-2">{row.kind === "tag" ? "" : row.channel.id}</span>,
         },
         {
@@ -205,12 +212,14 @@ export function useChannelColumns(onFold: (tag: string) => void): readonly GridC
           grow: true,
           fixed: true,
           card: "title",
+          exported: exportedOf((channel) => ({ name: channel.name, tag: channel.tag })),
           cell: (row) => <NameCell row={row} onFold={onFold} />,
         },
         {
           id: "type",
           header: t`类型`,
           width: 112,
+          exported: exportedOf((channel) => ({ type: channel.type, type_name: typeName(channel.type) })),
           cell: (row) => {
             const types = [...new Set(channelsOf(row).map((channel) => typeName(channel.type)))].join(", ");
             return <span title={types}>{types}</span>;
@@ -220,6 +229,7 @@ export function useChannelColumns(onFold: (tag: string) => void): readonly GridC
           id: "group",
           header: t`分组`,
           width: 92,
+          exported: exportedOf((channel) => ({ group: channel.group })),
           cell: (row) => <GroupChips groups={row.kind === "tag" ? row.summary.groups : splitList(row.channel.group)} />,
         },
         {
@@ -227,6 +237,7 @@ export function useChannelColumns(onFold: (tag: string) => void): readonly GridC
           header: t`状态`,
           width: 132,
           card: "status",
+          exported: exportedOf((channel) => ({ status: channel.status })),
           cell: (row) => (row.kind === "tag" ? <TagStatus row={row} /> : <ChannelStatusCell channel={row.channel} />),
         },
         {
@@ -249,6 +260,7 @@ export function useChannelColumns(onFold: (tag: string) => void): readonly GridC
           header: t`响应时间`,
           width: 108,
           card: "fact",
+          exported: exportedOf((channel) => ({ response_time: channel.response_time })),
           cell: (row) =>
             row.kind === "tag" ? (
               <ResponseTimeBadge value={row.summary.response_time} />
@@ -262,6 +274,11 @@ export function useChannelColumns(onFold: (tag: string) => void): readonly GridC
           width: 128,
           align: "end",
           card: "fact",
+          exported: exportedOf(({ used_quota, balance, balance_currency }) => ({
+            used_quota,
+            balance,
+            balance_currency,
+          })),
           cell: (row) => (row.kind === "tag" ? <TagUsed row={row} /> : <UsedAndRemaining channel={row.channel} />),
         },
         {
@@ -270,6 +287,7 @@ export function useChannelColumns(onFold: (tag: string) => void): readonly GridC
           width: 72,
           align: "end",
           hidden: true,
+          exported: exportedOf((channel) => ({ models: channel.models })),
           cell: (row) => (
             <Count value={new Set(channelsOf(row).flatMap((channel) => splitList(channel.models))).size} />
           ),
@@ -280,6 +298,7 @@ export function useChannelColumns(onFold: (tag: string) => void): readonly GridC
           width: 66,
           align: "end",
           card: "fact",
+          exported: exportedOf((channel) => ({ priority: channel.priority })),
           cell: (row) => <NumberCell row={row} field="priority" />,
         },
         {
@@ -287,6 +306,7 @@ export function useChannelColumns(onFold: (tag: string) => void): readonly GridC
           header: t`权重`,
           width: 62,
           align: "end",
+          exported: exportedOf((channel) => ({ weight: channel.weight })),
           cell: (row) => <NumberCell row={row} field="weight" />,
         },
       ];

@@ -26,7 +26,7 @@ export function ChannelErrors({ id }: { id: number }) {
     { channel: id, type: LOG_TYPE.error, limit: ROWS, start_timestamp },
     { meta: { quiet: true } },
   );
-  const hours = useHealth(useMemo(() => [id], [id])).data?.[id] ?? [];
+  const hours = useHealth(id).data?.[id] ?? [];
   // Rows are of calls that failed in the end; what another channel answered after it failed here is counted alone.
   const attempts = addUp(hours).errors;
   const groups = useMemo(() => groupErrors(id, query.data?.items ?? []).slice(0, SHOWN), [id, query.data]);

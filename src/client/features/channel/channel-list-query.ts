@@ -45,9 +45,8 @@ export function useChannelRows(grid: ChannelGrid, mode: ReturnType<typeof useLis
   const { keyword, model, group, type, status } = grid.filters;
   const { number: typeNumber } = wholeNumber(type);
   const { number: statusNumber } = wholeNumber(status);
-  const asked = {
-    page: grid.page,
-    page_size: grid.pageSize,
+  const { client } = trpc.useUtils();
+  const filter = {
     id_sort: idSort,
     keyword,
     model,
@@ -55,6 +54,7 @@ export function useChannelRows(grid: ChannelGrid, mode: ReturnType<typeof useLis
     ...(typeNumber === undefined ? {} : { type: typeNumber }),
     ...(statusNumber === undefined ? {} : { status: statusNumber }),
   };
+  const asked = { page: grid.page, page_size: grid.pageSize, ...filter };
   const quiet = { placeholderData: keepPreviousData, meta: { quiet: true } } as const;
   const plain = trpc.channel.list.useQuery(asked, { ...quiet, enabled: !mode.tags });
   const tagged = trpc.channel.tagPage.useQuery(asked, { ...quiet, enabled: mode.tags });
@@ -74,6 +74,9 @@ export function useChannelRows(grid: ChannelGrid, mode: ReturnType<typeof useLis
     rows,
     ids,
     total: data?.total,
+    /** By tag, too, a file has the channels. */
+    readPage: async (page: number, page_size: number) =>
+      plainRows((await client.channel.list.query({ page, page_size, ...filter })).items),
     ...(tagged.data && mode.tags && { shown: tagged.data.tags.length + tagged.data.untagged.length }),
   };
 }

@@ -8,7 +8,7 @@ import { useGridState } from "../../components/data-grid/grid-state";
 import type { GridFilter } from "../../components/data-grid/types";
 import { Page } from "../../components/page";
 import { lazy, WhileLoading } from "../../lib/lazy";
-import { useOfferActions } from "../../lib/palette-actions";
+import { useOfferActions, WORDS_OF_ADD } from "../../lib/palette-actions";
 import { readStored, writeStored } from "../../lib/storage";
 import { trpc } from "../../lib/trpc";
 import { Button } from "../../ui/button";
@@ -49,7 +49,10 @@ export function ChannelList() {
 
   const { setEdit } = grid;
   useOfferActions(
-    useMemo(() => [{ id: "channel-add", title: t`添加渠道`, icon: Plus, run: () => setEdit("new") }], [t, setEdit]),
+    useMemo(
+      () => [{ id: "channel-add", words: WORDS_OF_ADD, title: t`添加渠道`, icon: Plus, run: () => setEdit("new") }],
+      [t, setEdit],
+    ),
   );
   const add = (
     <Button variant="primary" onPointerEnter={preloadForm} onFocus={preloadForm} onClick={() => grid.setEdit("new")}>

@@ -19,25 +19,35 @@ const FRESH_MS = 60_000;
 
 const Health = createContext<Readonly<Record<number, HealthHour[]>> | undefined>(undefined);
 
-/** The last 24 hours of some channels, renewed every minute. */
-export function useHealth(ids: readonly number[]) {
-  const wanted = useMemo(() => [...new Set(ids)].slice(0, MOST).sort((a, b) => a - b), [ids]);
-  return trpc.channel.health.useQuery(
-    { ids: wanted },
-    {
-      enabled: wanted.length > 0,
-      staleTime: FRESH_MS,
-      refetchInterval: FRESH_MS,
-      placeholderData: keepPreviousData,
-      meta: { quiet: true },
-    },
-  );
+const options = {
+  staleTime: FRESH_MS,
+  refetchInterval: FRESH_MS,
+  placeholderData: keepPreviousData,
+  meta: { quiet: true },
+} as const;
+
+/** The last 24 hours of a channel, renewed every minute. */
+export function useHealth(id: number) {
+  return trpc.channel.health.useQuery({ ids: [id] }, options);
 }
 
-/** Brings the health of the channels on the page, in one call for all of them. */
+/** Brings the health of the channels on the page, in one call for all of them; in some for a long page. */
 export function HealthProvider({ ids, children }: { ids: readonly number[]; children: ReactNode }) {
-  return <Health value={useHealth(ids).data}>{children}</Health>;
+  const parts = useMemo(() => {
+    const all = [...new Set(ids)].sort((a, b) => a - b);
+    return Array.from({ length: Math.ceil(all.length / MOST) }, (_, part) => all.slice(part * MOST, (part + 1) * MOST));
+  }, [ids]);
+  const health = trpc.useQueries((calls) => parts.map((part) => calls.channel.health({ ids: part }, options)), {
+    combine: joined,
+  });
+  return <Health value={health}>{children}</Health>;
 }
+
+/** Stable, so that what was combined is kept until an answer comes. */
+const joined = (answers: { data: Readonly<Record<number, HealthHour[]>> | undefined }[]) =>
+  answers.some(({ data }) => data)
+    ? (Object.assign({}, ...answers.map(({ data }) => data)) as Readonly<Record<number, HealthHour[]>>)
+    : undefined;
 
 /** The hours of several channels as those of one. */
 const sumHours = (channels: readonly (readonly HealthHour[])[]): HealthHour[] =>
@@ -142,7 +152,7 @@ function useRowHours(ids: readonly number[]): readonly HealthHour[] | "loading" 
   const health = use(Health);
   if (!health) return "loading";
   const known = ids.flatMap((id) => (health[id] ? [health[id]] : []));
-  // A page with more channels than one call may name: rather nothing than half of a tag.
+  // While a part of a long page is on its way: rather nothing than half of a tag.
   if (known.length < ids.length || known.length === 0) return undefined;
   return known.length === 1 ? known[0] : sumHours(known);
 }

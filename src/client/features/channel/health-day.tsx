@@ -1,5 +1,4 @@
 import { useLingui } from "@lingui/react/macro";
-import { useMemo } from "react";
 import { addUp, durationOf } from "../../../shared/health";
 import { Count, Quota } from "../../components/quota";
 import { ErrorPanel } from "../../components/error-panel";
@@ -12,7 +11,7 @@ import { type DayFigure, dayFigure, HealthBars, useHealth, useHealthWords } from
 export function HealthDay({ id }: { id: number }) {
   const { t } = useLingui();
   const words = useHealthWords();
-  const health = useHealth(useMemo(() => [id], [id]));
+  const health = useHealth(id);
   const hours = health.data?.[id];
   if (health.error) return <ErrorPanel error={health.error} onRetry={() => void health.refetch()} />;
   if (!hours) return <Skeleton className="h-24 rounded-lg" />;

@@ -8,7 +8,7 @@ import { type DeliveryView, type IncidentView, SEVERITY_NAMES } from "../../../s
 import { DataGrid } from "../../components/data-grid/data-grid";
 import { useGridState } from "../../components/data-grid/grid-state";
 import { listedPage } from "../../components/data-grid/listed-page";
-import type { GridColumn, GridFilter } from "../../components/data-grid/types";
+import { type GridColumn, type GridFilter, timeValue } from "../../components/data-grid/types";
 import { ErrorPanel } from "../../components/error-panel";
 import { Page } from "../../components/page";
 import { TimeAgo } from "../../components/time-ago";
@@ -32,15 +32,15 @@ export default function IncidentPage() {
   const columns = useColumns();
   const { seen } = useIncidentActs();
   const { state, severity, rule, subject } = grid.filters;
+  const { client } = trpc.useUtils();
+  const asked = {
+    state: STATES.find((known) => known === state) ?? "",
+    severity: SEVERITIES.find((known) => known === severity) ?? ("" as const),
+    rule,
+    subject,
+  };
   const list = trpc.incident.list.useQuery(
-    {
-      p: grid.page,
-      page_size: grid.pageSize,
-      state: STATES.find((known) => known === state) ?? "",
-      severity: SEVERITIES.find((known) => known === severity) ?? "",
-      rule,
-      subject,
-    },
+    { p: grid.page, page_size: grid.pageSize, ...asked },
     { placeholderData: keepPreviousData, meta: { quiet: true }, refetchInterval: 30_000 },
   );
   const filters: readonly GridFilter[] = [
@@ -76,6 +76,7 @@ export default function IncidentPage() {
         {...listedPage(list, grid.pageSize)}
         search={{ key: "subject", placeholder: t`对象，例如 channel:3` }}
         filters={filters}
+        readPage={async (p, page_size) => (await client.incident.list.query({ p, page_size, ...asked })).items}
         onOpen={(row) => grid.setOpen(row.id)}
         empty={{ title: t`没有告警`, description: t`告警规则发现的问题会列在这里，恢复后保留 90 天。` }}
       />
@@ -96,6 +97,7 @@ function useColumns(): readonly GridColumn<IncidentView>[] {
         width: 110,
         fixed: true,
         card: "fact",
+        exported: (row) => ({ opened_at: timeValue(row.opened_at), closed_at: timeValue(row.closed_at) }),
         cell: (row) => <TimeAgo value={row.opened_at} />,
       },
       {
@@ -103,6 +105,7 @@ function useColumns(): readonly GridColumn<IncidentView>[] {
         header: t`级别`,
         width: 112,
         card: "status",
+        exported: ({ severity }) => ({ severity }),
         cell: (row) => <SeverityBadge severity={row.severity} />,
       },
       { id: "state", header: t`状态`, width: 100, card: "fact", cell: (row) => <StateBadge {...row} /> },
@@ -112,14 +115,28 @@ function useColumns(): readonly GridColumn<IncidentView>[] {
         width: 420,
         grow: true,
         card: "title",
+        exported: (row) => ({ subject: row.subject, text: textOfIncident(row) }),
         cell: (row) => (
           <span className={row.seen_by === 0 ? "truncate font-medium" : "truncate"} title={textOfIncident(row)}>
             {textOfIncident(row)}
           </span>
         ),
       },
-      { id: "rule", header: t`规则`, width: 140, cell: (row) => <span className="truncate">{row.rule}</span> },
-      { id: "count", header: t`次数`, width: 70, align: "end", cell: (row) => row.count },
+      {
+        id: "rule",
+        header: t`规则`,
+        width: 140,
+        exported: ({ rule }) => ({ rule }),
+        cell: (row) => <span className="truncate">{row.rule}</span>,
+      },
+      {
+        id: "count",
+        header: t`次数`,
+        width: 70,
+        align: "end",
+        exported: ({ count }) => ({ count }),
+        cell: (row) => row.count,
+      },
     ],
     [t],
   );

@@ -6,16 +6,11 @@ import { readParams } from "../../../shared/log-text";
 import { ROLE } from "../../../shared/roles";
 import { useUser } from "../../lib/session";
 import { Button } from "../../ui/button";
+import { RaiseQuota } from "./raise-quota";
 import { textOf } from "./row-text";
-
-interface NextStep {
-  href: string;
-  label: string;
-}
 
 /** Why the call failed, its code, and the page where the cause is removed. */
 export function LogCause({ row }: { row: LogView }) {
-  const step = useNextStep(row);
   return (
     <section className="grid gap-2 rounded-lg bg-red-bg px-3 py-2.5 text-red-fg" data-testid="log-cause">
       <p className="flex gap-2 font-medium wrap-anywhere">
@@ -24,21 +19,32 @@ export function LogCause({ row }: { row: LogView }) {
       </p>
       <div className="flex flex-wrap items-center justify-between gap-2">
         <code className="font-mono text-xs">{row.code}</code>
-        {step ? (
-          <Button asChild size="sm">
-            <Link href={step.href}>
-              {step.label}
-              <ArrowRight aria-hidden />
-            </Link>
-          </Button>
-        ) : null}
+        <NextStep row={row} />
       </div>
     </section>
   );
 }
 
-/** What this reader can do about it. */
-export function useNextStep({ code, params, model_name, user_id, token_id, channel }: LogView): NextStep | undefined {
+/** What this reader can do about it: a link to where it is done, or the verb itself. */
+export function NextStep({ row }: { row: LogView }) {
+  const step = useNextStep(row);
+  const reader = useUser();
+  // A token is its owner's to change; an administrator may give it more.
+  if (USED_UP.has(row.code) && (reader?.role ?? 0) >= ROLE.admin && reader?.id !== row.user_id && row.token_id > 0)
+    return <RaiseQuota id={row.token_id} name={row.token_name} username={row.username} />;
+  return step ? (
+    <Button asChild size="sm">
+      <Link href={step.href}>
+        {step.label}
+        <ArrowRight aria-hidden />
+      </Link>
+    </Button>
+  ) : null;
+}
+
+const USED_UP: ReadonlySet<string> = new Set(["insufficient_token_quota", "token_exhausted"]);
+
+function useNextStep({ code, params, model_name, user_id, token_id, channel }: LogView) {
   const { t } = useLingui();
   const reader = useUser();
   const role = reader?.role ?? 0;
@@ -67,7 +73,6 @@ export function useNextStep({ code, params, model_name, user_id, token_id, chann
     case "token_model_denied":
     case "token_ip_denied":
       if (reader?.id === user_id && token_id > 0) return { href: `/token?edit=${token_id}`, label: t`编辑令牌` };
-      // A token is its owner's to change.
       return role >= ROLE.admin ? { href: `/user?edit=${user_id}`, label: t`查看令牌的用户` } : undefined;
     case "insufficient_user_quota":
     case "budget_day_used_up":

@@ -1,13 +1,11 @@
 import { useLingui } from "@lingui/react/macro";
 import { keepPreviousData } from "@tanstack/react-query";
-import { ArrowRight } from "lucide-react";
-import { Link } from "wouter";
 import type { LogCauses as Causes } from "../../../shared/log-list";
 import { TimeAgo } from "../../components/time-ago";
 import { formatNumber, formatTime } from "../../lib/format";
 import { trpc } from "../../lib/trpc";
 import { Button } from "../../ui/button";
-import { useNextStep } from "./log-cause";
+import { NextStep } from "./log-cause";
 import type { AskedFilter } from "./log-filter";
 import { ChannelLink, ModelLink } from "./log-links";
 import { textOf } from "./row-text";
@@ -52,7 +50,6 @@ export function LogCauses({
 
 function Cause({ item: { row, calls }, onOpen }: { item: Causes["items"][number]; onOpen: (id: number) => void }) {
   const { t } = useLingui();
-  const step = useNextStep(row);
   const times = formatNumber(calls);
   return (
     <li className="flex flex-wrap items-center gap-x-3 gap-y-1 px-3 py-2">
@@ -64,14 +61,7 @@ function Cause({ item: { row, calls }, onOpen }: { item: Causes["items"][number]
         </span>
       </span>
       <Button size="sm" variant="ghost" onClick={() => onOpen(row.id)}>{t`最近一次`}</Button>
-      {step ? (
-        <Button asChild size="sm">
-          <Link href={step.href}>
-            {step.label}
-            <ArrowRight aria-hidden />
-          </Link>
-        </Button>
-      ) : null}
+      <NextStep row={row} />
     </li>
   );
 }

@@ -6,8 +6,38 @@ import { CodeBlock } from "../../ui/code-block";
 import { Skeleton } from "../../ui/skeleton";
 import { SwitchField } from "../../ui/switch";
 
-/** JSON with line breaks; anything else as it is. */
+/** The text of a stream's frame, in each dialect's words. */
+function frameText(frame: unknown): string {
+  const { choices, delta, candidates } = (frame ?? {}) as {
+    choices?: { delta?: { content?: unknown } }[];
+    delta?: unknown;
+    candidates?: { content?: { parts?: { text?: unknown }[] } }[];
+  };
+  const texts: unknown[] = [
+    ...(choices ?? []).map((choice) => choice.delta?.content),
+    ...(candidates ?? []).flatMap(({ content }) => (content?.parts ?? []).map((part) => part.text)),
+    typeof delta === "object" && delta !== null && "text" in delta ? delta.text : delta,
+  ];
+  return texts.filter((text) => typeof text === "string").join("");
+}
+
+/** What a stream said, its frames put together; undefined for other texts, and where it said nothing. */
+export function streamText(text: string): string | undefined {
+  if (!/^(?:data|event|id|retry|:)/.test(text)) return undefined;
+  const frames = text.split(/\r?\n/).flatMap((line) => {
+    try {
+      return line.startsWith("data:") ? [JSON.parse(line.slice("data:".length)) as unknown] : [];
+    } catch {
+      return []; // `[DONE]`, or where what was kept ends
+    }
+  });
+  return frames.map(frameText).join("") || undefined;
+}
+
+/** The text of a stream, JSON with line breaks; anything else as it is. */
 function prettyText(text: string): string {
+  const said = streamText(text);
+  if (said !== undefined) return said;
   try {
     return JSON.stringify(JSON.parse(text), null, 2);
   } catch {

@@ -59,6 +59,7 @@ export function LogInspector({ id, known, admin, onClose, onStep }: LogInspector
       open={id !== null}
       onOpenChange={(open) => !open && onClose()}
       modal={false}
+      pageKeys
       title={row ? row.model_name || t`日志详情` : t`日志详情`}
       headerExtra={
         <>

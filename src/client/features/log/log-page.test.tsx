@@ -11,7 +11,7 @@ const { default: LogPage } = await import("./log-page");
 const { LogAttempts } = await import("./log-attempts");
 const { LogBill } = await import("./log-bill");
 const { LogCleaning, monthAgo } = await import("./log-cleaning");
-const { LogContent, curlOf } = await import("./log-content");
+const { LogContent, curlOf, streamText } = await import("./log-content");
 const { LogInspector } = await import("./log-inspector");
 const { formatTime } = await import("../../lib/format");
 const { timesOf } = await import("./log-range");
@@ -513,6 +513,22 @@ test("deleting old logs asks for a time, reports how many rows it deleted, and s
   });
 });
 
+test.each([
+  [
+    'data: {"choices":[{"delta":{"content":"he"}}]}\n\ndata: {"choices":[{"delta":{"content":"llo"}}]}\n\ndata: [DONE]\n\n',
+    "hello",
+  ],
+  [
+    'event: message_start\ndata: {"type":"message_start","message":{}}\n\nevent: content_block_delta\ndata: {"delta":{"type":"text_delta","text":"hello"}}\n\n',
+    "hello",
+  ],
+  ['event: response.output_text.delta\ndata: {"type":"response.output_text.delta","delta":"hello"}\n\n', "hello"],
+  ['data: {"candidates":[{"content":{"parts":[{"text":"hel"},{"text":"lo"}]}}]}\r\n\r\ndata: {"candi', "hello"],
+  ['data: {"choices":[]}\n\n', undefined],
+  ['{"choices":[]}', undefined],
+  ["data: null\n\n", undefined],
+])("a kept stream %p reads as what it said", (text, said) => expect(streamText(text)).toBe(said));
+
 test("kept contents are shown readable, as they are, and as a command; without any the page says how to have them", async () => {
   const contents = [{ request: '{"model":"m","text":"it\'s"}', response: "data: {}" }, null];
   const { user } = await openPage(<LogContent requestId="r1" path="/v1/chat/completions" />, "/log", {
@@ -561,7 +577,6 @@ test.each([
   ["model_price_missing", { model: "model-1" }, "设置价格", "/setting/pricing?q=model-1"],
   ["model_not_found", { model: "model-1", group: "vip" }, "查看渠道", "/channel?group=vip"],
   ["insufficient_user_quota", { balance: 1 }, "编辑用户", "/user?edit=5"],
-  ["insufficient_token_quota", { balance: 1 }, "查看令牌的用户", "/user?edit=5"],
 ])("the inspector of an error opens on the cause %s with the way to remove it", async (code, params, label, href) => {
   const failed = row(1, { type: 5, code, params: JSON.stringify(params), quota: 0, channel: 0 });
   await openPage(<LogInspector id="1" known={failed} admin onClose={() => {}} onStep={() => {}} />, "/log", {
@@ -573,6 +588,26 @@ test.each([
   expect(screen.getByRole("tab", { name: "尝试" }).getAttribute("aria-selected")).toBe("true");
   // Said once: not again among the facts.
   expect(screen.queryByText("详情")).toBeNull();
+});
+
+test("an administrator gives the token of a failed call more quota where the failure says so, once, and hears what it has now", async () => {
+  const failed = row(1, { type: 5, code: "insufficient_token_quota", params: '{"balance":1}', quota: 0 });
+  const { user, calls } = await openPage(
+    <>
+      <LogInspector id="1" known={failed} admin onClose={() => {}} onStep={() => {}} />
+      <Toasts />
+    </>,
+    "/log",
+    { procedures: { "log.get": () => failed, "token.raise": () => ({ id: 3, name: "t", remain_quota: 1_500_000 }) } },
+  );
+  await user.click(await screen.findByRole("button", { name: "增加令牌额度" }));
+  const dialog = within(await screen.findByRole("dialog", { name: "增加令牌额度" }));
+  dialog.getByText("ann 的令牌 t 可以再花这些；用户的余额不变。");
+  await user.dblClick(dialog.getByRole("button", { name: "增加" }));
+  await screen.findByText("令牌 t 现在剩余 $3.00");
+  expect(calls.filter(({ path }) => path === "token.raise").map(({ input }) => input)).toEqual([
+    { id: 3, quota: 500_000 },
+  ]);
 });
 
 test("an error's details open on the cause and its way out, before all facts, and on the attempts", async () => {

@@ -18,7 +18,6 @@ import { Button } from "../../ui/button";
 import { Dialog } from "../../ui/dialog";
 import { LogCleaning } from "./log-cleaning";
 import { useLogColumns } from "./log-columns";
-import { downloadLog } from "./log-download";
 import { LogCauses } from "./log-causes";
 import { LogChart, RangeButtons } from "./log-chart";
 import { askedFilter, askedPage, type AskedFilter, filterQuery, type LogFilterKey } from "./log-filter";
@@ -138,7 +137,9 @@ export default function LogPage() {
           ]}
           toolbar={<LiveSwitch on={following} onChange={follow} live={{ ...live, flush: showNewest }} />}
           onOpen={(row) => grid.setOpen(row.id)}
-          onExport={(format) => void downloadLog(format, filterQuery(filter))}
+          onExport={(format) =>
+            void import("./log-download").then(({ downloadLog }) => downloadLog(format, filterQuery(filter)))
+          }
           empty={{ title: t`还没有日志`, description: t`用令牌发起一次调用，它的去向和账单会出现在这里。` }}
         />
       </div>

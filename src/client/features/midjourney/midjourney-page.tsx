@@ -37,20 +37,17 @@ export default function MidjourneyPage() {
   const grid = useGridState({ name: "midjourney", filterKeys: FILTERS, defaults });
   const { filters: f, setOpen } = grid;
   const end = milliseconds(f.end_timestamp);
-  const list = trpc.midjourney.list.useQuery(
-    {
-      page: grid.page,
-      page_size: grid.pageSize,
-      mj_id: textOf(f.mj_id),
-      action: textOf(f.action),
-      status: textOf(f.status),
-      start_timestamp: milliseconds(f.start_timestamp),
-      // The field means the whole second.
-      end_timestamp: end === undefined ? undefined : end + 999,
-      ...(admin && { channel_id: numberOf(f.channel_id), username: textOf(f.username) }),
-    },
-    listOptions(),
-  );
+  const { client } = trpc.useUtils();
+  const asked = {
+    mj_id: textOf(f.mj_id),
+    action: textOf(f.action),
+    status: textOf(f.status),
+    start_timestamp: milliseconds(f.start_timestamp),
+    // The field means the whole second.
+    end_timestamp: end === undefined ? undefined : end + 999,
+    ...(admin && { channel_id: numberOf(f.channel_id), username: textOf(f.username) }),
+  };
+  const list = trpc.midjourney.list.useQuery({ page: grid.page, page_size: grid.pageSize, ...asked }, listOptions());
   const onOpen = useCallback((row: DrawingView) => setOpen(row.id), [setOpen]);
   const columns = useDrawingColumns(admin, onOpen);
 
@@ -81,6 +78,7 @@ export default function MidjourneyPage() {
         {...listedPage(list, grid.pageSize)}
         search={{ key: "mj_id", placeholder: t`任务 ID` }}
         filters={filters}
+        readPage={async (page, page_size) => (await client.midjourney.list.query({ page, page_size, ...asked })).items}
         onOpen={onOpen}
         empty={{ title: t`还没有绘图任务`, description: t`用令牌提交绘图任务，进度和图片会出现在这里。` }}
       />

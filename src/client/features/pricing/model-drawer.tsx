@@ -8,6 +8,7 @@ import { formatNumber } from "../../lib/format";
 import { CopyButton } from "../../ui/copy-button";
 import { Drawer } from "../../ui/drawer";
 import { Table, Td, Th } from "../../ui/table";
+import { ModelFacts } from "./capabilities";
 import { Availability, Price, RatioBadge, useVendorName } from "./price-cells";
 import { PriceCalculator } from "./price-calculator";
 import { VideoPrices } from "./video-prices";
@@ -55,6 +56,7 @@ function Details({ catalogue, row, group }: { catalogue: Catalogue; row: PricedR
         <span>{vendorName(row.item.vendor)}</span>
         <Availability row={row} group={group} />
       </p>
+      <ModelFacts item={row.item} />
       <section className="grid gap-2">
         <h3 className="text-md">{t`各分组价格`}</h3>
         {row.item.steps ? (

@@ -1,7 +1,9 @@
 import { useLingui } from "@lingui/react/macro";
 import { useMemo } from "react";
 import type { GridColumn } from "../../components/data-grid/types";
+import { Count } from "../../components/quota";
 import { Badge } from "../../ui/badge";
+import { CapabilitySigns } from "./capabilities";
 import { Availability, Price, useVendorName, VendorLogo } from "./price-cells";
 import type { PricedRow } from "./prices";
 
@@ -46,6 +48,8 @@ function Billing({ row: { billing, unit } }: { row: PricedRow }) {
   return <Badge hue="violet">{unit === "second" ? t`按秒` : t`按次`}</Badge>;
 }
 
+const dollars = (price: string | undefined): number | null => (price === undefined ? null : Number(price));
+
 /** The columns of the price list; `ratios` shows the factors behind the prices. */
 export function usePriceColumns(group: string, ratios: boolean): readonly GridColumn<PricedRow>[] {
   const { t } = useLingui();
@@ -60,55 +64,87 @@ export function usePriceColumns(group: string, ratios: boolean): readonly GridCo
         fixed: true,
         sortable: true,
         card: "title",
+        exported: ({ item }) => ({ model: item.model }),
         cell: (row) => <Model row={row} />,
       },
       {
         id: "vendor",
         header: t`供应商`,
         width: 110,
+        // The logo beside the name says it, and the filter.
+        hidden: true,
+        exported: ({ item }) => ({ vendor: item.vendor }),
         cell: ({ item }) => <span className="truncate">{vendorName(item.vendor)}</span>,
       },
-      { id: "billing", header: t`计费`, width: 104, cell: (row) => <Billing row={row} /> },
+      {
+        id: "capabilities",
+        header: t`能力`,
+        width: 124,
+        card: "fact",
+        exported: ({ item }) => ({ capabilities: item.capabilities?.join(" ") ?? "" }),
+        cell: ({ item }) => <CapabilitySigns item={item} />,
+      },
+      {
+        id: "context",
+        header: t`上下文`,
+        width: 92,
+        align: "end",
+        sortable: true,
+        exported: ({ item }) => ({ context: item.context ?? null }),
+        cell: ({ item }) => (item.context === undefined ? null : <Count value={item.context} />),
+      },
+      {
+        id: "billing",
+        header: t`计费`,
+        width: 96,
+        exported: ({ billing, unit }) => ({ billing: billing === "call" ? unit : billing }),
+        cell: (row) => <Billing row={row} />,
+      },
       {
         id: "input",
         header: t`输入`,
-        width: 132,
+        width: 116,
         align: "end",
         sortable: true,
         card: "fact",
+        exported: ({ shown }) => ({ input: dollars(shown.input) }),
         cell: (row) => <Price row={row} kind="input" />,
       },
       {
         id: "cache_read",
         header: t`缓存读取`,
-        width: 120,
+        width: 108,
         align: "end",
         sortable: true,
+        exported: ({ shown }) => ({ cache_read: dollars(shown.cache_read) }),
         cell: (row) => <Price row={row} kind="cache_read" />,
       },
       {
         id: "output",
         header: t`输出`,
-        width: 132,
+        width: 116,
         align: "end",
         sortable: true,
         card: "fact",
+        exported: ({ shown }) => ({ output: dollars(shown.output) }),
         cell: (row) => <Price row={row} kind="output" />,
       },
       {
         id: "call",
         header: t`每次`,
-        width: 132,
+        width: 116,
         align: "end",
         sortable: true,
         card: "fact",
+        exported: ({ shown }) => ({ call: dollars(shown.call) }),
         cell: (row) => <Price row={row} kind="call" />,
       },
       {
         id: "available",
         header: t`可用性`,
-        width: 140,
+        width: 120,
         card: "status",
+        exported: ({ available }) => ({ available }),
         cell: (row) => <Availability row={row} group={group} />,
       },
       ratios && { id: "ratios", header: t`倍率`, width: 250, cell: (row) => <Ratios row={row} /> },

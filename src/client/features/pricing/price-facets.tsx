@@ -1,8 +1,10 @@
 import { useLingui } from "@lingui/react/macro";
 import type { ReactNode } from "react";
+import { CAPABILITIES } from "../../../shared/price-list";
 import { vendors } from "../../../shared/vendors";
 import { cn } from "../../lib/cn";
 import { CheckboxField } from "../../ui/checkbox";
+import { capabilityLooks } from "./capabilities";
 import { useVendorName, VendorLogo } from "./price-cells";
 import { billingFacet, type PriceFilter, type PricedRow } from "./prices";
 
@@ -14,8 +16,8 @@ interface Facet {
 }
 
 /** The filter choices of this catalogue, each with its number of models. */
-export function usePriceFacets(rows: readonly PricedRow[]): { vendor: Facet[]; billing: Facet[] } {
-  const { t } = useLingui();
+export function usePriceFacets(rows: readonly PricedRow[]): Record<"vendor" | "billing" | "capability", Facet[]> {
+  const { t, i18n } = useLingui();
   const vendorName = useVendorName();
   const count = (has: (row: PricedRow) => boolean): number => rows.filter(has).length;
   const keys = [...vendors.map(({ key }) => key), "other"];
@@ -36,6 +38,15 @@ export function usePriceFacets(rows: readonly PricedRow[]): { vendor: Facet[]; b
     ]
       .map((facet) => ({ ...facet, count: count((row) => billingFacet(row) === facet.value) }))
       .filter((facet) => facet.count > 0),
+    capability: CAPABILITIES.map((value) => {
+      const { icon: Icon, name } = capabilityLooks[value];
+      return {
+        value,
+        label: i18n._(name),
+        icon: <Icon aria-hidden className="size-4 shrink-0 text-muted" />,
+        count: count(({ item }) => item.capabilities?.includes(value) === true),
+      };
+    }).filter((facet) => facet.count > 0),
   };
 }
 
@@ -104,6 +115,14 @@ export function PriceFacets({
         value={filter.billing}
         onValue={(billing) => onFilter({ billing })}
       />
+      {facets.capability.length > 0 ? (
+        <FacetList
+          title={t`能力`}
+          facets={facets.capability}
+          value={filter.capability}
+          onValue={(capability) => onFilter({ capability })}
+        />
+      ) : null}
       <FacetList
         title={t`供应商`}
         facets={facets.vendor}

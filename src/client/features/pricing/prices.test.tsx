@@ -6,6 +6,7 @@ import { type Catalogue, catalogPrice } from "../../../shared/price-list";
 import { chargeOf } from "../../../shared/charge";
 import { TooltipProvider } from "../../ui/tooltip";
 import { ModelDrawer } from "./model-drawer";
+import { CapabilitySigns, ModelFacts } from "./capabilities";
 import { PriceCalculator } from "./price-calculator";
 import { Availability, Price } from "./price-cells";
 import { guessTokens, pricedRows, selectRows } from "./prices";
@@ -29,7 +30,7 @@ const catalogue: Catalogue = {
   quota_per_unit: 500_000,
   batch_ratio: 0.5,
 };
-const NONE = { q: "", vendor: "", billing: "", available: "" };
+const NONE = { q: "", vendor: "", billing: "", capability: "", available: "" };
 const names = (rows: ReturnType<typeof pricedRows>) => rows.map((row) => row.item.model);
 
 beforeEach(() => i18n.loadAndActivate({ locale: "zh", messages: {} }));
@@ -79,6 +80,25 @@ describe("the rows of the price list", () => {
     expect(names(selectRows(rows, { ...NONE, vendor: "other" }, null))).toEqual(["picture", "unpriced"]);
     expect(names(selectRows(rows, { ...NONE, vendor: "other", billing: "none" }, null))).toEqual(["unpriced"]);
     expect(names(selectRows(rows, { ...NONE, vendor: "anthropic", available: "1" }, null))).toEqual([]);
+  });
+
+  test("models are found by what they can do, and sorted by their longest input; what is not known is last and shows nothing", () => {
+    const seeing = { ...cheap, model: "seeing", capabilities: ["vision", "tools"], context: 200_000 } as const;
+    const drawing = { ...cheap, model: "drawing", capabilities: ["image"], context: 8_000 } as const;
+    const rows = pricedRows({ ...catalogue, models: [cheap, seeing, drawing] }, "default");
+    expect(names(selectRows(rows, { ...NONE, capability: "vision" }, null))).toEqual(["seeing"]);
+    expect(names(selectRows(rows, { ...NONE, capability: "image" }, null))).toEqual(["drawing"]);
+    expect(names(selectRows(rows, NONE, { key: "context", desc: true }))).toEqual(["seeing", "drawing", "cheap"]);
+    expect(
+      show(<CapabilitySigns item={seeing} />)
+        .getAllByRole("img")
+        .map((sign) => sign.getAttribute("aria-label")),
+    ).toEqual(["识别图片", "调用工具"]);
+    cleanup();
+    expect(show(<ModelFacts item={seeing} />).container.textContent).toBe("识别图片调用工具上下文 200,000");
+    cleanup();
+    expect(show(<ModelFacts item={cheap} />).container.textContent).toBe("");
+    expect(show(<CapabilitySigns item={cheap} />).container.textContent).toBe("");
   });
 
   test("a model that is paid by the second is found by that, and not among those paid by the call", () => {

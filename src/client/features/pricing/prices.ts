@@ -218,6 +218,8 @@ export interface PriceFilter {
   /** Key of a vendor, "other" for models without one, "" for all. */
   readonly vendor: string;
   readonly billing: string;
+  /** One of CAPABILITIES; "" for all. */
+  readonly capability: string;
   /** "1": only what can be called in the chosen group. */
   readonly available: string;
 }
@@ -233,6 +235,7 @@ const has = ({ available, item, ...row }: PricedRow, filter: PriceFilter): boole
   item.model.toLowerCase().includes(filter.q.trim().toLowerCase()) &&
   (filter.vendor === "" || filter.vendor === (item.vendor || "other")) &&
   (filter.billing === "" || filter.billing === billingFacet(row)) &&
+  (filter.capability === "" || (item.capabilities ?? []).some((capability) => capability === filter.capability)) &&
   (filter.available === "" || available);
 
 /** Rows that fit all filters, sorted by name or by a price; models without that price come last. */
@@ -241,7 +244,8 @@ export function selectRows(rows: readonly PricedRow[], filter: PriceFilter, sort
   if (sort === null) return fitting;
   const sign = sort.desc ? -1 : 1;
   if (sort.key === "model") return sign === 1 ? fitting : fitting.toReversed();
-  const value = ({ shown }: PricedRow): number => Number(shown[sort.key as keyof DisplayPrices] ?? Number.NaN);
+  const value = ({ shown, item }: PricedRow): number =>
+    Number((sort.key === "context" ? item.context : shown[sort.key as keyof DisplayPrices]) ?? Number.NaN);
   return fitting.toSorted((a, b) => {
     const [left, right] = [value(a), value(b)];
     if (Number.isNaN(left) || Number.isNaN(right)) return Number(Number.isNaN(left)) - Number(Number.isNaN(right));

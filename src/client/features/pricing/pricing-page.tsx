@@ -22,7 +22,7 @@ import { PriceFacets, usePriceFacets } from "./price-facets";
 import { PriceFormula } from "./price-formula";
 import { pricedRows, ratioOf, selectRows } from "./prices";
 
-const FILTERS = ["q", "vendor", "billing", "available"] as const;
+const FILTERS = ["q", "vendor", "billing", "capability", "available"] as const;
 const PARAMS = { group: textParam(), ratios: choiceParam(["0", "1"], "0") };
 
 /** The public price list: models of the caller's groups, prices in dollars for the chosen one. */
@@ -49,6 +49,7 @@ export default function PricingPage() {
   const filters: GridFilter[] = [
     { key: "vendor", label: t`供应商`, kind: "choice", options: facets.vendor },
     { key: "billing", label: t`计费方式`, kind: "choice", options: facets.billing },
+    { key: "capability", label: t`能力`, kind: "choice", options: facets.capability },
     { key: "available", label: t`可用性`, kind: "choice", options: [{ value: "1", label: t`仅看可用` }] },
   ];
 
@@ -102,6 +103,7 @@ export default function PricingPage() {
             query={query}
             search={{ key: "q", placeholder: t`模型名称` }}
             filters={wide ? [] : filters}
+            readPage={(page, size) => Promise.resolve(fitting.slice((page - 1) * size, page * size))}
             onOpen={(row) => grid.setOpen(row.item.model)}
             onCopy={(row) => void copyText(row.item.model)}
             rowButtons={(row) => <CopyButton text={row.item.model} label={t`复制模型名称`} />}

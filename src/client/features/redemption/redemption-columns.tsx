@@ -2,7 +2,7 @@ import { useLingui } from "@lingui/react/macro";
 import { useMemo } from "react";
 import { Link } from "wouter";
 import { isRedemptionExpired, REDEMPTION_STATUS, type RedemptionView } from "../../../shared/redemption";
-import type { GridColumn } from "../../components/data-grid/types";
+import { type GridColumn, timeValue } from "../../components/data-grid/types";
 import { Quota } from "../../components/quota";
 import { expiredRedemption, redemptionStatus } from "../../components/status";
 import { LookBadge, StatusBadge } from "../../components/status-badge";
@@ -43,6 +43,7 @@ export function useRedemptionColumns(): readonly GridColumn<RedemptionView>[] {
         grow: true,
         fixed: true,
         card: "title",
+        exported: ({ name }) => ({ name }),
         cell: (row) => <span className="truncate">{row.name}</span>,
       },
       {
@@ -50,23 +51,39 @@ export function useRedemptionColumns(): readonly GridColumn<RedemptionView>[] {
         header: "ID",
         width: 72,
         align: "end",
+        exported: ({ id }) => ({ id }),
         cell: (row) => <span className="tabular-nums">{row.id}</span>,
       },
-      { id: "status", header: t`状态`, width: 110, card: "status", cell: (row) => <RedemptionStatus row={row} /> },
+      {
+        id: "status",
+        header: t`状态`,
+        width: 110,
+        card: "status",
+        exported: ({ status }) => ({ status }),
+        cell: (row) => <RedemptionStatus row={row} />,
+      },
       {
         id: "quota",
         header: t`面额`,
         width: 110,
         align: "end",
         card: "fact",
+        exported: ({ quota }) => ({ quota }),
         cell: (row) => <Quota value={row.quota} />,
       },
-      { id: "created", header: t`创建时间`, width: 120, cell: (row) => <TimeAgo value={row.created_time} /> },
+      {
+        id: "created",
+        header: t`创建时间`,
+        width: 120,
+        exported: (row) => ({ created_time: timeValue(row.created_time) }),
+        cell: (row) => <TimeAgo value={row.created_time} />,
+      },
       {
         id: "expires",
         header: t`过期时间`,
         width: 170,
         card: "fact",
+        exported: (row) => ({ expired_time: timeValue(row.expired_time) }),
         cell: (row) =>
           row.expired_time === 0 ? <Never /> : <span className="tabular-nums">{formatTime(row.expired_time)}</span>,
       },
@@ -75,6 +92,7 @@ export function useRedemptionColumns(): readonly GridColumn<RedemptionView>[] {
         header: t`兑换时间`,
         width: 120,
         card: "fact",
+        exported: (row) => ({ redeemed_time: timeValue(row.redeemed_time) }),
         cell: (row) => <TimeAgo value={row.redeemed_time} />,
       },
       {
@@ -82,6 +100,7 @@ export function useRedemptionColumns(): readonly GridColumn<RedemptionView>[] {
         header: t`兑换人 ID`,
         width: 100,
         align: "end",
+        exported: ({ used_user_id }) => ({ used_user_id: used_user_id || null }),
         cell: (row) => <Redeemer id={row.used_user_id} />,
       },
     ],

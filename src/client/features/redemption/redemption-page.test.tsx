@@ -37,7 +37,7 @@ const row = (id: number, fields: Partial<RedemptionView> = {}): RedemptionView =
 
 function server(rows: RedemptionView[]): Procedures {
   return {
-    "redemption.search": () => ({ items: rows, page: 1, page_size: 10, total: rows.length }),
+    "redemption.page": () => ({ items: rows, page: 1, page_size: 10, total: rows.length }),
     "redemption.get": ({ id }: { id: number }) => rows.find((one) => one.id === id),
     "redemption.create": ({ count }: { count: number }) =>
       Array.from({ length: count }, (_, i) => String(i).repeat(32)),

@@ -15,7 +15,7 @@ import type { GridAction, GridFilter } from "../../components/data-grid/types";
 import { ErrorPanel } from "../../components/error-panel";
 import { Page } from "../../components/page";
 import { lazy, WhileLoading } from "../../lib/lazy";
-import { useOfferActions } from "../../lib/palette-actions";
+import { useOfferActions, WORDS_OF_ADD } from "../../lib/palette-actions";
 import { trpc } from "../../lib/trpc";
 import { Button } from "../../ui/button";
 import { Drawer } from "../../ui/drawer";
@@ -39,15 +39,20 @@ export default function RedemptionPage() {
   const columns = useRedemptionColumns();
   const actions = useRedemptionActions();
   const [batch, setBatch] = useState<NewBatch | null>(null);
-  const list = trpc.redemption.search.useQuery(
-    { p: grid.page, page_size: grid.pageSize, keyword: grid.filters.keyword, state: stateOf(grid.filters.state) },
+  const { client } = trpc.useUtils();
+  const asked = { keyword: grid.filters.keyword, state: stateOf(grid.filters.state) };
+  const list = trpc.redemption.page.useQuery(
+    { p: grid.page, page_size: grid.pageSize, ...asked },
     { placeholderData: keepPreviousData, meta: { quiet: true } },
   );
 
   useExistingPage(grid, list);
   const { setEdit } = grid;
   useOfferActions(
-    useMemo(() => [{ id: "redemption-add", title: t`添加兑换码`, icon: Plus, run: () => setEdit(NEW) }], [t, setEdit]),
+    useMemo(
+      () => [{ id: "redemption-add", words: WORDS_OF_ADD, title: t`添加兑换码`, icon: Plus, run: () => setEdit(NEW) }],
+      [t, setEdit],
+    ),
   );
 
   const filters: readonly GridFilter[] = [
@@ -93,6 +98,7 @@ export default function RedemptionPage() {
             </Button>
           </>
         )}
+        readPage={async (p, page_size) => (await client.redemption.page.query({ p, page_size, ...asked })).items}
         onOpen={(row) => grid.setOpen(row.id)}
         onEdit={(row) => (offeredFor(row).edit ? grid.setEdit(row.id) : grid.setOpen(row.id))}
         onCopy={(row) => void actions.copyKey(row)}

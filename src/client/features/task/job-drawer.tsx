@@ -72,6 +72,7 @@ export function JobDrawer({
     <Drawer
       open
       modal={false}
+      pageKeys
       onOpenChange={(open) => !open && onClose()}
       title={t`任务详情`}
       headerExtra={

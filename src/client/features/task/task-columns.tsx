@@ -2,7 +2,7 @@ import { useLingui } from "@lingui/react/macro";
 import { useMemo } from "react";
 import { TASK_PLATFORMS } from "../../../shared/task";
 import type { TaskView } from "../../../shared/task-list";
-import type { GridColumn } from "../../components/data-grid/types";
+import { type GridColumn, timeValue } from "../../components/data-grid/types";
 import { Quota } from "../../components/quota";
 import { LookBadge } from "../../components/status-badge";
 import { TimeAgo } from "../../components/time-ago";
@@ -27,12 +27,14 @@ export function useTaskColumns(admin: boolean, onOpen: (row: TaskView) => void):
         width: 96,
         fixed: true,
         card: "fact",
+        exported: (row) => ({ submit_time: timeValue(row.submit_time) }),
         cell: (row) => <TimeAgo value={row.submit_time} />,
       },
       {
         id: "finish_time",
         header: t`完成时间`,
         width: 176,
+        exported: (row) => ({ finish_time: timeValue(row.finish_time) }),
         cell: (row) =>
           row.finish_time > 0 ? (
             <span className="tabular-nums">{formatTime(row.finish_time)}</span>
@@ -52,26 +54,37 @@ export function useTaskColumns(admin: boolean, onOpen: (row: TaskView) => void):
         header: t({ message: "渠道", context: "singular" }),
         width: 64,
         align: "end",
+        exported: ({ channel_id }) => ({ channel_id: channel_id || null }),
         cell: (row) => <span className="tabular-nums">{row.channel_id || "—"}</span>,
       },
       admin && {
         id: "user",
         header: t`用户`,
         width: 80,
+        exported: ({ user_id, username }) => ({ user_id, username }),
         cell: (row) => <LogUser id={row.user_id} name={row.username} />,
       },
       {
         id: "platform",
         header: t`平台`,
         width: 92,
+        exported: ({ platform }) => ({ platform }),
         cell: (row) => <Badge hue="violet">{platformName(row.platform)}</Badge>,
       },
-      { id: "action", header: t`类型`, width: 144, card: "fact", cell: (row) => <ActionBadge action={row.action} /> },
+      {
+        id: "action",
+        header: t`类型`,
+        width: 144,
+        card: "fact",
+        exported: ({ action }) => ({ action }),
+        cell: (row) => <ActionBadge action={row.action} />,
+      },
       {
         id: "task_id",
         header: t`任务 ID`,
         width: 140,
         card: "title",
+        exported: ({ task_id }) => ({ task_id }),
         cell: (row) => <code className="truncate font-mono text-xs">{row.task_id}</code>,
       },
       {
@@ -79,6 +92,7 @@ export function useTaskColumns(admin: boolean, onOpen: (row: TaskView) => void):
         header: t`状态`,
         width: 112,
         card: "status",
+        exported: ({ status }) => ({ status }),
         cell: (row) => <LookBadge look={statusLook(row.status)} />,
       },
       {
@@ -86,6 +100,7 @@ export function useTaskColumns(admin: boolean, onOpen: (row: TaskView) => void):
         header: t`进度`,
         width: 116,
         card: "fact",
+        exported: ({ progress }) => ({ progress }),
         cell: (row) => <JobProgress progress={row.progress} status={row.status} />,
       },
       {
@@ -104,6 +119,7 @@ export function useTaskColumns(admin: boolean, onOpen: (row: TaskView) => void):
         header: t`详情`,
         width: 120,
         grow: true,
+        exported: ({ fail_reason }) => ({ fail_reason }),
         cell: (row) => <LongText text={row.fail_reason} />,
       },
       {
@@ -111,15 +127,24 @@ export function useTaskColumns(admin: boolean, onOpen: (row: TaskView) => void):
         header: t`模型`,
         width: 150,
         hidden: true,
+        exported: ({ model }) => ({ model }),
         cell: (row) => <code className="truncate font-mono text-xs">{row.model}</code>,
       },
-      { id: "prompt", header: t`提示词`, width: 220, hidden: true, cell: (row) => <LongText text={row.prompt} /> },
+      {
+        id: "prompt",
+        header: t`提示词`,
+        width: 220,
+        hidden: true,
+        exported: ({ prompt }) => ({ prompt }),
+        cell: (row) => <LongText text={row.prompt} />,
+      },
       {
         id: "quota",
         header: t`花费`,
         width: 100,
         align: "end",
         hidden: true,
+        exported: ({ quota }) => ({ quota }),
         cell: (row) => <Quota value={row.quota} decimals={6} />,
       },
     ];

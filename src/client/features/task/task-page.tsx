@@ -37,19 +37,16 @@ export default function TaskPage() {
   const [defaults] = useState(() => ({ start_timestamp: startOfToday() }));
   const grid = useGridState({ name: "task", filterKeys: FILTERS, defaults });
   const { filters: f, setOpen } = grid;
-  const list = trpc.task.list.useQuery(
-    {
-      page: grid.page,
-      page_size: grid.pageSize,
-      task_id: textOf(f.task_id),
-      platform: textOf(f.platform),
-      status: textOf(f.status),
-      start_timestamp: numberOf(f.start_timestamp),
-      end_timestamp: numberOf(f.end_timestamp),
-      ...(admin && { channel_id: numberOf(f.channel_id), username: textOf(f.username) }),
-    },
-    listOptions(),
-  );
+  const { client } = trpc.useUtils();
+  const asked = {
+    task_id: textOf(f.task_id),
+    platform: textOf(f.platform),
+    status: textOf(f.status),
+    start_timestamp: numberOf(f.start_timestamp),
+    end_timestamp: numberOf(f.end_timestamp),
+    ...(admin && { channel_id: numberOf(f.channel_id), username: textOf(f.username) }),
+  };
+  const list = trpc.task.list.useQuery({ page: grid.page, page_size: grid.pageSize, ...asked }, listOptions());
   const onOpen = useCallback((row: TaskView) => setOpen(row.id), [setOpen]);
   const columns = useTaskColumns(admin, onOpen);
 
@@ -81,6 +78,7 @@ export default function TaskPage() {
         {...listedPage(list, grid.pageSize)}
         search={{ key: "task_id", placeholder: t`任务 ID` }}
         filters={filters}
+        readPage={async (page, page_size) => (await client.task.list.query({ page, page_size, ...asked })).items}
         onOpen={onOpen}
         empty={{ title: t`还没有任务`, description: t`用令牌提交音乐或视频任务，进度和结果会出现在这里。` }}
       />

@@ -1,7 +1,7 @@
 import { useLingui } from "@lingui/react/macro";
 import { useMemo } from "react";
 import { NEVER, type TokenView } from "../../../shared/token";
-import type { GridColumn } from "../../components/data-grid/types";
+import { type GridColumn, timeValue } from "../../components/data-grid/types";
 import { Quota } from "../../components/quota";
 import { tokenStatus } from "../../components/status";
 import { StatusBadge } from "../../components/status-badge";
@@ -82,6 +82,7 @@ export function useTokenColumns(): readonly GridColumn<TokenView>[] {
         grow: true,
         fixed: true,
         card: "title",
+        exported: ({ id, name }) => ({ id, name }),
         cell: (row) => (
           <span className="truncate font-medium" title={row.name}>
             {row.name}
@@ -93,15 +94,27 @@ export function useTokenColumns(): readonly GridColumn<TokenView>[] {
         header: t`状态与分组`,
         width: 240,
         card: "status",
+        exported: ({ status, group, model_limits_enabled, model_limits }) => ({
+          status,
+          group,
+          model_limits: model_limits_enabled ? model_limits : "",
+        }),
         cell: (row) => <TokenStatusCell token={row} />,
       },
-      { id: "key", header: t`密钥`, width: 172, cell: (row) => <TokenKey token={row} /> },
+      {
+        id: "key",
+        header: t`密钥`,
+        width: 172,
+        exported: ({ key_hint }) => ({ key_hint }),
+        cell: (row) => <TokenKey token={row} />,
+      },
       {
         id: "used",
         header: t`已用额度`,
         width: 72,
         align: "end",
         card: "fact",
+        exported: ({ used_quota }) => ({ used_quota }),
         cell: (row) => <Quota value={row.used_quota} />,
       },
       {
@@ -110,14 +123,22 @@ export function useTokenColumns(): readonly GridColumn<TokenView>[] {
         width: 92,
         align: "end",
         card: "fact",
+        exported: ({ unlimited_quota, remain_quota }) => ({ unlimited_quota, remain_quota }),
         cell: (row) => <Remaining token={row} />,
       },
-      { id: "created", header: t`创建时间`, width: 92, cell: (row) => <TimeAgo value={row.created_time} /> },
+      {
+        id: "created",
+        header: t`创建时间`,
+        width: 92,
+        exported: (row) => ({ created_time: timeValue(row.created_time) }),
+        cell: (row) => <TimeAgo value={row.created_time} />,
+      },
       {
         id: "accessed",
         header: t`最后使用`,
         width: 92,
         card: "fact",
+        exported: (row) => ({ accessed_time: timeValue(row.accessed_time) }),
         cell: (row) => <TimeAgo value={row.accessed_time} />,
       },
       {
@@ -125,6 +146,7 @@ export function useTokenColumns(): readonly GridColumn<TokenView>[] {
         header: t`过期时间`,
         width: 150,
         card: "fact",
+        exported: (row) => ({ expired_time: timeValue(row.expired_time) }),
         cell: (row) => <Expiry value={row.expired_time} />,
       },
     ],

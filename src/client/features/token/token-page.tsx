@@ -9,7 +9,7 @@ import { listedPage } from "../../components/data-grid/listed-page";
 import type { GridAction, GridFilter } from "../../components/data-grid/types";
 import { Page } from "../../components/page";
 import { lazy, WhileLoading } from "../../lib/lazy";
-import { useOfferActions } from "../../lib/palette-actions";
+import { useOfferActions, WORDS_OF_ADD } from "../../lib/palette-actions";
 import { trpc } from "../../lib/trpc";
 import { Button } from "../../ui/button";
 import { IconButton } from "../../ui/icon-button";
@@ -55,8 +55,10 @@ export default function TokenPage() {
   const columns = useTokenColumns();
   const actions = useTokenActions();
   const chatAction = useChatAction();
+  const { client } = trpc.useUtils();
+  const asked = { keyword: grid.filters.keyword, token: grid.filters.token };
   const list = trpc.token.list.useQuery(
-    { page: grid.page, page_size: grid.pageSize, keyword: grid.filters.keyword, token: grid.filters.token },
+    { page: grid.page, page_size: grid.pageSize, ...asked },
     { placeholderData: keepPreviousData, meta: { quiet: true } },
   );
 
@@ -69,7 +71,10 @@ export default function TokenPage() {
 
   const { setEdit } = grid;
   useOfferActions(
-    useMemo(() => [{ id: "token-add", title: t`添加令牌`, icon: Plus, run: () => setEdit(NEW) }], [t, setEdit]),
+    useMemo(
+      () => [{ id: "token-add", words: WORDS_OF_ADD, title: t`添加令牌`, icon: Plus, run: () => setEdit(NEW) }],
+      [t, setEdit],
+    ),
   );
 
   const filters: readonly GridFilter[] = [{ key: "token", label: t`密钥`, kind: "text", placeholder: "sk-AbCd…" }];
@@ -116,6 +121,7 @@ export default function TokenPage() {
             {t`复制所选`}
           </Button>
         )}
+        readPage={async (page, page_size) => (await client.token.list.query({ page, page_size, ...asked })).items}
         onOpen={(row) => grid.setOpen(row.id)}
         onEdit={(row) => grid.setEdit(row.id)}
         onCopy={(row) => void actions.copyKey(row)}

@@ -1,7 +1,7 @@
 import { useLingui } from "@lingui/react/macro";
 import { useMemo } from "react";
 import type { ManagedUser } from "../../../shared/user-manage";
-import type { GridColumn } from "../../components/data-grid/types";
+import { type GridColumn, timeValue } from "../../components/data-grid/types";
 import { Count, Quota } from "../../components/quota";
 import { deletedUser, roleLooks, userStatus } from "../../components/status";
 import { LookBadge, StatusBadge } from "../../components/status-badge";
@@ -54,6 +54,7 @@ export function useUserColumns(): readonly GridColumn<ManagedUser>[] {
         width: 56,
         fixed: true,
         sortable: true,
+        exported: ({ id }) => ({ id }),
         cell: (row) => <span className="tabular-nums">{row.id}</span>,
       },
       {
@@ -63,9 +64,16 @@ export function useUserColumns(): readonly GridColumn<ManagedUser>[] {
         grow: true,
         sortable: true,
         card: "title",
+        exported: ({ username, display_name, email }) => ({ username, display_name, email }),
         cell: (row) => <Name user={row} />,
       },
-      { id: "group", header: t`分组`, width: 80, cell: (row) => <Badge>{row.group}</Badge> },
+      {
+        id: "group",
+        header: t`分组`,
+        width: 80,
+        exported: ({ group }) => ({ group }),
+        cell: (row) => <Badge>{row.group}</Badge>,
+      },
       {
         id: "quota",
         header: t`剩余额度`,
@@ -73,6 +81,7 @@ export function useUserColumns(): readonly GridColumn<ManagedUser>[] {
         align: "end",
         sortable: true,
         card: "fact",
+        exported: ({ quota }) => ({ quota }),
         cell: (row) => <Quota value={row.quota} />,
       },
       {
@@ -82,6 +91,7 @@ export function useUserColumns(): readonly GridColumn<ManagedUser>[] {
         align: "end",
         sortable: true,
         card: "fact",
+        exported: ({ used_quota }) => ({ used_quota }),
         cell: (row) => <Quota value={row.used_quota} />,
       },
       {
@@ -90,15 +100,23 @@ export function useUserColumns(): readonly GridColumn<ManagedUser>[] {
         width: 88,
         align: "end",
         sortable: true,
+        exported: ({ request_count }) => ({ request_count }),
         cell: (row) => <Count value={row.request_count} />,
       },
-      { id: "invites", header: t`邀请信息`, width: 204, cell: (row) => <Invites user={row} /> },
+      {
+        id: "invites",
+        header: t`邀请信息`,
+        width: 204,
+        exported: ({ aff_count, aff_history_quota, inviter_id }) => ({ aff_count, aff_history_quota, inviter_id }),
+        cell: (row) => <Invites user={row} />,
+      },
       {
         id: "role",
         header: t`角色`,
         width: 168,
         sortable: true,
         card: "fact",
+        exported: ({ role }) => ({ role }),
         cell: (row) => <StatusBadge table={roleLooks} value={row.role} />,
       },
       {
@@ -107,6 +125,7 @@ export function useUserColumns(): readonly GridColumn<ManagedUser>[] {
         width: 96,
         sortable: true,
         card: "status",
+        exported: ({ status, DeletedAt }) => ({ status, deleted: DeletedAt !== null }),
         cell: (row) => <UserState user={row} />,
       },
       {
@@ -114,6 +133,7 @@ export function useUserColumns(): readonly GridColumn<ManagedUser>[] {
         header: t`最后登录`,
         width: 104,
         sortable: true,
+        exported: (row) => ({ last_login_at: timeValue(row.last_login_at) }),
         cell: (row) => <TimeAgo value={row.last_login_at} />,
       },
       {
@@ -122,6 +142,7 @@ export function useUserColumns(): readonly GridColumn<ManagedUser>[] {
         width: 92,
         sortable: true,
         hidden: true,
+        exported: (row) => ({ created_at: timeValue(row.created_at) }),
         cell: (row) => <TimeAgo value={row.created_at} />,
       },
     ],

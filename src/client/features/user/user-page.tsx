@@ -25,7 +25,7 @@ import { listedPage } from "../../components/data-grid/listed-page";
 import type { GridAction, GridFilter } from "../../components/data-grid/types";
 import { Page } from "../../components/page";
 import { lazy, WhileLoading } from "../../lib/lazy";
-import { useOfferActions } from "../../lib/palette-actions";
+import { useOfferActions, WORDS_OF_ADD } from "../../lib/palette-actions";
 import { useHasRole } from "../../lib/session";
 import { trpc } from "../../lib/trpc";
 import { Button } from "../../ui/button";
@@ -47,17 +47,17 @@ export default function UserPage() {
   const filters = useUserFilters();
   const rowActions = useRowActions(grid.setEdit);
   const { keyword, group, role, state } = grid.filters;
+  const { client } = trpc.useUtils();
+  const asked = {
+    keyword: keyword.slice(0, 200),
+    group: group.slice(0, 64),
+    ...(/^\d{1,3}$/.test(role) ? { role: Number(role) } : {}),
+    state: USER_STATES.find((name) => name === state) ?? "",
+    sort: USER_SORTS.find((name) => name === grid.sort?.key) ?? "id",
+    desc: grid.sort?.desc ?? false,
+  };
   const list = trpc.user.list.useQuery(
-    {
-      page: grid.page,
-      page_size: grid.pageSize,
-      keyword: keyword.slice(0, 200),
-      group: group.slice(0, 64),
-      ...(/^\d{1,3}$/.test(role) ? { role: Number(role) } : {}),
-      state: USER_STATES.find((name) => name === state) ?? "",
-      sort: USER_SORTS.find((name) => name === grid.sort?.key) ?? "id",
-      desc: grid.sort?.desc ?? false,
-    },
+    { page: grid.page, page_size: grid.pageSize, ...asked },
     { placeholderData: keepPreviousData, meta: { quiet: true } },
   );
 
@@ -68,7 +68,10 @@ export default function UserPage() {
 
   const { setEdit } = grid;
   useOfferActions(
-    useMemo(() => [{ id: "user-add", title: t`添加用户`, icon: Plus, run: () => setEdit(NEW) }], [t, setEdit]),
+    useMemo(
+      () => [{ id: "user-add", words: WORDS_OF_ADD, title: t`添加用户`, icon: Plus, run: () => setEdit(NEW) }],
+      [t, setEdit],
+    ),
   );
 
   const add = (
@@ -91,6 +94,7 @@ export default function UserPage() {
           { id: "admins", title: t`管理员`, filters: { role: String(ROLE.admin) } },
           { id: "spenders", title: t`消费最多`, filters: { state: "living" }, sort: "-used_quota" },
         ]}
+        readPage={async (page, page_size) => (await client.user.list.query({ page, page_size, ...asked })).items}
         onOpen={(row) => grid.setEdit(row.id)}
         onEdit={(row) => row.DeletedAt === null && grid.setEdit(row.id)}
         rowActions={rowActions}

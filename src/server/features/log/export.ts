@@ -2,6 +2,7 @@
  * The log as a file: exactly the filtered rows that the viewer may see, newest first. Read by key in batches as the
  * reader takes them, so that any number of rows costs the memory of one batch.
  */
+import { CSV_MARK, csvLine } from "../../../shared/csv";
 import { type LogFilter, logExportRest, type LogView } from "../../../shared/log-list";
 import { fail } from "../../../shared/errors";
 import { ROLE } from "../../../shared/roles";
@@ -48,31 +49,20 @@ const COLUMNS = [
 const ADMIN_COLUMNS = ["channel", "channel_name", "upstream_request_id", "upstream_cost"] as const;
 type Column = (typeof COLUMNS | typeof ADMIN_COLUMNS)[number];
 
-/**
- * One cell (RFC 4180). A text that a spreadsheet would take for a formula begins with an apostrophe (OWASP, CSV
- * injection); numbers are written as they are.
- */
-export function csvCell(value: Cell): string {
-  if (typeof value !== "string") return String(value);
-  const text = /^[\s\u0000]*[=+\-@\t\r\n＝＋－＠]/u.test(value) ? `'${value}` : value;
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}
-
 const cellOf = (row: LogView, column: Column): Cell =>
   column === "time" ? new Date(row.created_at * 1000).toISOString() : (row[column] ?? "");
 
 const columnsOf = (scope: LogScope): readonly Column[] => (scope === "all" ? [...COLUMNS, ...ADMIN_COLUMNS] : COLUMNS);
 
-const line = (cells: readonly string[]): string => `${cells.join(",")}\r\n`;
-
-/** The file's first line. The byte order mark marks it as UTF-8 for spreadsheets. */
-const headOf = (format: Format, scope: LogScope): string => (format === "csv" ? `\uFEFF${line(columnsOf(scope))}` : "");
+/** The file's first line. */
+const headOf = (format: Format, scope: LogScope): string =>
+  format === "csv" ? CSV_MARK + csvLine(columnsOf(scope)) : "";
 
 function textOf(format: Format, scope: LogScope, rows: readonly LogView[]): string {
   const columns = columnsOf(scope);
   return rows
     .map((row) =>
-      format === "csv" ? line(columns.map((column) => csvCell(cellOf(row, column)))) : `${JSON.stringify(row)}\n`,
+      format === "csv" ? csvLine(columns.map((column) => cellOf(row, column))) : `${JSON.stringify(row)}\n`,
     )
     .join("");
 }

@@ -9,7 +9,7 @@ import { LOG_TYPE } from "../../../shared/log";
 import type { LogTail, LogView } from "../../../shared/log-list";
 import { ROLE } from "../../../shared/roles";
 import type { NewLogRow } from "../../db/schema";
-import { csvCell } from "./export";
+import { csvCell } from "../../../shared/csv";
 
 test("a text that a spreadsheet would run as a formula is written as a text, and quotes and line ends stay inside their cell", () => {
   for (const text of ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", " =1", "\r=1", "＝1"]) {

@@ -5,12 +5,12 @@ import {
   logContentInput,
   logListFamily,
   logListInput,
-  logListRest,
+  logOwnPageInput,
+  logPageInput,
   logSearchRest,
   logSelfFamily,
   logSelfInput,
   logUserInput,
-  logSelfRest,
   logStatFamily,
   logStatRest,
   logStatSelfFamily,
@@ -47,8 +47,8 @@ export const logRouter = router({
   get: userProcedure.input(logGetInput).query(({ ctx, input }) => findLog(ctx, input)),
 
   /** The console's pages and sums: the model by a part of its name, and all rows. */
-  page: adminProcedure.input(logListRest).query(({ ctx, input }) => pageLogs(ctx, "all", input)),
-  ownPage: userProcedure.input(logSelfRest).query(({ ctx, input }) => pageLogs(ctx, "own", input)),
+  page: adminProcedure.input(logPageInput).query(({ ctx, input }) => pageLogs(ctx, "all", input)),
+  ownPage: userProcedure.input(logOwnPageInput).query(({ ctx, input }) => pageLogs(ctx, "own", input)),
   stat: adminProcedure.input(logStatRest).query(({ ctx, input }) => logStat(ctx, "all", input)),
   ownStat: userProcedure.input(logStatSelfRest).query(({ ctx, input }) => logStat(ctx, "own", input)),
 

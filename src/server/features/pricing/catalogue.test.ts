@@ -139,6 +139,18 @@ describe("the console's catalogue", () => {
     expect((await asked()).data.map((row) => row.model_name)).not.toContain("m-unpriced");
   });
 
+  test("says what is known of a model, priced or not, and nothing of one that no source names; programs get the same shape as ever", async () => {
+    const id = await weir.newChannel({ base_url, models: ["gpt-5.4", "whisper-1"], group: "default" });
+    const { models } = await weir.root.trpc.pricing.catalogue.query();
+    const of = (name: string) => models.find(({ model }) => model === name);
+    expect(of("gpt-5.4")).toMatchObject({ capabilities: ["vision", "tools", "reasoning"], context: 1_050_000 });
+    expect(of("whisper-1")?.capabilities).toEqual(["audio"]);
+    for (const name of ["m-tokens", "m-unpriced"])
+      expect([of(name)?.model, of(name)?.capabilities, of(name)?.context]).toEqual([name, undefined, undefined]);
+    for (const row of (await asked()).data) expect(row).not.toHaveProperty("capabilities");
+    await weir.root.ok("DELETE", `/api/channel/${id}`);
+  });
+
   test("shown prices are what a call is charged: ratio 15 is $30 in and, at completion 2, $60 out per million", async () => {
     const { models, groups, quota_per_unit } = await weir.root.trpc.pricing.catalogue.query();
     const model = models.find((candidate) => candidate.model === "m-tokens");

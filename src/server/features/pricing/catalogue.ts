@@ -3,7 +3,9 @@
  * group until the pool or an option changes; both replace their values as a whole, so comparing identities is enough.
  */
 import { canonicalModel } from "../../../shared/channel-types";
+import { contextLength } from "../../../shared/context-lengths";
 import { autoGroups, DEFAULT_GROUP, usableGroups } from "../../../shared/group";
+import { capabilitiesOf } from "../../../shared/model-capabilities";
 import {
   type Catalogue,
   type CatalogueModel,
@@ -33,6 +35,14 @@ const kept = new WeakMap<Services["options"], Kept>();
 /** User groups are few; a limit all the same, because users' rows name them. */
 const MAX_LISTS = 100;
 
+/** What is known of a model besides its price. */
+function knownOf(model: string): Pick<CatalogueModel, "capabilities" | "context"> {
+  const name = canonicalModel(model);
+  const capabilities = capabilitiesOf(name);
+  const context = contextLength(name);
+  return { ...(capabilities.length > 0 && { capabilities }), ...(context !== undefined && { context }) };
+}
+
 function build({ options, pool }: Sources, prices: LivePrices, userGroup: string): Catalogue {
   const groups = usableGroups(groupFacts({ options }), userGroup);
   const { tables } = prices.book();
@@ -55,15 +65,14 @@ function build({ options, pool }: Sources, prices: LivePrices, userGroup: string
       }
       const price = resolvePrice(model, userGroup, userGroup, tables);
       const vendor = vendorOf(model)?.key ?? "";
-      if (price.unpriced) return { model, vendor, enable_groups };
+      const facts = { model, vendor, enable_groups, ...knownOf(model) };
+      if (price.unpriced) return facts;
       // The group's ratio is not the model's: it is listed once, in `groups`.
       const { group_ratio: _group, user_group_ratio: _own, ...factors } = price.why;
       const long_context = longContextOf(model, tables);
       const note = priceNoteOf(tables, model);
       return {
-        model,
-        vendor,
-        enable_groups,
+        ...facts,
         factors,
         ...(long_context.length > 0 && { long_context }),
         ...(price.rules && { rules: price.rules }),

@@ -4,6 +4,7 @@ import {
   redemptionCreate,
   redemptionId,
   redemptionList,
+  redemptionPage,
   redemptionPut,
   redemptionSearch,
   redemptionStatusUpdate,
@@ -24,6 +25,11 @@ import {
   updateRedemption,
 } from "./service";
 
+const presentedPage = async (...asked: Parameters<typeof pageRedemptions>) => {
+  const page = await pageRedemptions(...asked);
+  return { ...page, items: page.items.map((row) => presentRedemption(asked[0], row)) };
+};
+
 export const redemptionRouter = router({
   /** A mutation, so that it is never retried automatically. Returns the units that were added. */
   redeem: userProcedure
@@ -34,18 +40,15 @@ export const redemptionRouter = router({
   list: adminProcedure
     .meta({ rest: "GET /api/redemption/", summary: "Redemption codes, newest first" })
     .input(redemptionList)
-    .query(async ({ ctx, input }) => {
-      const page = await pageRedemptions(ctx, input);
-      return { ...page, items: page.items.map((row) => presentRedemption(ctx, row)) };
-    }),
+    .query(({ ctx, input }) => presentedPage(ctx, input)),
 
   search: adminProcedure
     .meta({ rest: "GET /api/redemption/search", summary: "Redemption codes by id, name and state" })
     .input(redemptionSearch)
-    .query(async ({ ctx, input }) => {
-      const page = await pageRedemptions(ctx, input);
-      return { ...page, items: page.items.map((row) => presentRedemption(ctx, row)) };
-    }),
+    .query(({ ctx, input }) => presentedPage(ctx, input)),
+
+  /** The same for the console, whose pages may be longer. */
+  page: adminProcedure.input(redemptionPage).query(({ ctx, input }) => presentedPage(ctx, input)),
 
   find: adminProcedure.input(findInput).query(async ({ ctx, input }) => {
     const rows = await findRedemptions(ctx, input.words);

@@ -1,4 +1,6 @@
-/** Routes of tokens: always the signed-in user's own. REST has the clear key, tRPC the hint and a reveal verb. */
+/**
+ * Routes of tokens: the signed-in user's own, but for `raise`. REST has the clear key, tRPC the hint and a reveal verb.
+ */
 import * as z from "zod";
 import { fail } from "../../../shared/errors";
 import { wholePage } from "../../../shared/paging";
@@ -11,13 +13,15 @@ import {
   tokenListInput,
   tokenListRest,
   tokenPut,
+  tokenRaise,
   tokenSearchRest,
   tokenStatusUpdate,
   tokenUpdate,
 } from "../../../shared/token";
-import { router, userProcedure } from "../../http/trpc";
+import { adminProcedure, router, userProcedure } from "../../http/trpc";
 import { requireProof } from "../auth/step-up";
 import { presentToken, presentWithKey } from "./present";
+import { raiseTokenQuota } from "./raise";
 import {
   createTokens,
   deleteToken,
@@ -53,6 +57,12 @@ export const tokenRouter = router({
   setStatus: userProcedure
     .input(tokenStatusUpdate)
     .mutation(async ({ ctx, input }) => presentToken(ctx, await setTokenStatus(ctx, input.id, input.status))),
+
+  /** A token of another user; administrators. */
+  raise: adminProcedure
+    .meta({ once: true })
+    .input(tokenRaise)
+    .mutation(({ ctx, input }) => raiseTokenQuota(ctx, input)),
 
   /** The clear key, with sk-, after a step-up. A mutation, so that it is never cached or retried. */
   reveal: userProcedure.input(tokenId).mutation(({ ctx, input }) => {

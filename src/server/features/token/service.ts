@@ -1,6 +1,7 @@
 /**
- * Verbs on the caller's own tokens. Every statement names the owner, so that another user's token is not found. The
- * quota of a token is set here as its owner types it; what calls take from it moves in the ledger alone.
+ * Verbs on the caller's own tokens, and how a token is changed. Every statement names the owner, so that another user's
+ * token is not found. The quota of a token is set here as its owner types it, and raised by administrators (raise.ts);
+ * what calls take from it moves in the ledger alone.
  */
 import { and, desc, eq, inArray, isNull, type SQL } from "drizzle-orm";
 import type { Page } from "../../../shared/envelope";
@@ -37,10 +38,9 @@ export interface TokenFilter {
   token?: string;
 }
 
-const owned = (ctx: UserCtx): SQL | undefined => {
-  const { tokens } = ctx.db.t;
-  return and(eq(tokens.user_id, ctx.actor.id), isNull(tokens.deleted_at));
-};
+const ownedBy = ({ db }: Pick<UserCtx, "db">, owner: number): SQL | undefined =>
+  and(eq(db.t.tokens.user_id, owner), isNull(db.t.tokens.deleted_at));
+const owned = (ctx: UserCtx): SQL | undefined => ownedBy(ctx, ctx.actor.id);
 
 /** Conditions of a search; undefined when nothing can match. */
 function filters(ctx: UserCtx, filter: TokenFilter): SQL | undefined {
@@ -197,21 +197,31 @@ export async function createTokens(
   });
 }
 
-async function store(ctx: UserCtx, id: number, set: Partial<TokenRow>): Promise<TokenRow> {
+type Changed = { [K in keyof TokenRow]?: TokenRow[K] | SQL };
+
+/** Changes a token of `owner`, here and on other instances; undefined when they have none of this id that fits. */
+export function* storeSteps(
+  ctx: Pick<UserCtx, "db" | "cluster">,
+  q: Q,
+  { id, owner, where }: { id: number; owner: number; where?: SQL },
+  set: Changed,
+): Steps<TokenRow | undefined> {
   const { tokens } = ctx.db.t;
-  return ctx.db.tx(function* (q) {
-    const [row] = yield* run(
-      q
-        .update(tokens)
-        .set(set)
-        .where(and(owned(ctx), eq(tokens.id, id)))
-        .returning(),
-    );
-    if (!row) return fail("token_not_found");
-    yield* ctx.cluster.bus.announce(q, "tokens", String(id));
-    return row;
-  });
+  const [row] = yield* run(
+    q
+      .update(tokens)
+      .set(set)
+      .where(and(ownedBy(ctx, owner), eq(tokens.id, id), where))
+      .returning(),
+  );
+  if (row) yield* ctx.cluster.bus.announce(q, "tokens", String(id));
+  return row;
 }
+
+const store = (ctx: UserCtx, id: number, set: Partial<TokenRow>): Promise<TokenRow> =>
+  ctx.db.tx(function* (q) {
+    return (yield* storeSteps(ctx, q, { id, owner: ctx.actor.id }, set)) ?? fail("token_not_found");
+  });
 
 /**
  * Sets the fields that are sent. An edited token whose new expiry and quota allow it reads enabled again without a

@@ -73,6 +73,41 @@ for (const engine of ENGINES) {
       }
     });
 
+    test("an administrator raises the quota of a token of whom they may manage, whatever its state; it is audited, and nobody else can", async () => {
+      const admin = await h.person({ role: ROLE.admin });
+      const token = await create({ remain_quota: 0 });
+      expect(await get(token.id)).toMatchObject({ status: 4 });
+      const raised = await admin.call.token.raise({ id: token.id, quota: 700 });
+      expect(raised).toEqual({ id: token.id, name: "t", remain_quota: 700 });
+      expect(await get(token.id)).toMatchObject({ status: 1, remain_quota: 700 });
+      // Raises add up, also at the same moment.
+      await Promise.all(Array.from({ length: 5 }, () => admin.call.token.raise({ id: token.id, quota: 10 })));
+      expect((await get(token.id)).remain_quota).toBe(750);
+      const { audit_log } = h.services.db.t;
+      const acts = await h.services.db.q.select().from(audit_log).where(eq(audit_log.action, "token.quota"));
+      const of = acts.filter(({ target_id }) => target_id === String(token.id));
+      expect(of).toHaveLength(6);
+      expect(of[0]).toMatchObject({ actor_id: admin.ctx.actor.id, target_type: "token", before: '{"remain_quota":0}' });
+      expect(JSON.parse(of[0]?.after ?? "")).toEqual({ remain_quota: 700, name: "t", user_id: owner.ctx.actor.id });
+
+      const others = await h.person({ role: ROLE.admin });
+      const [theirs] = await others.call.token.create({ name: "theirs" });
+      const attempts: [Person, number, number, string][] = [
+        [owner, token.id, 1, "forbidden"],
+        [admin, theirs?.id ?? 0, 1, "same_or_higher_level"],
+        [admin, 987_654, 1, "token_not_found"],
+        [admin, token.id, 1_000_000_000_000_000, "token_quota_invalid"],
+      ];
+      for (const [person, id, quota, code] of attempts)
+        expect(
+          await person.call.token.raise({ id, quota }).then(
+            () => "raised",
+            (error) => error.cause?.code ?? error.code,
+          ),
+        ).toBe(code);
+      expect((await get(token.id)).remain_quota).toBe(750);
+    });
+
     test("only the owner sees a token, over REST with its key, over tRPC with a hint and a reveal verb", async () => {
       const token = await create({ name: "mine" });
       // spec: C-533
