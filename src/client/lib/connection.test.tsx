@@ -52,6 +52,25 @@ test("a bar says that the server is gone and how old what is shown is; it goes b
   await screen.findByText("total 2");
 });
 
+test("a proxy's page in place of the server's answer is a server that is gone, and a page of its own is not", async () => {
+  const { user } = await openPage(<Watched />, "/", {
+    procedures: { "token.list": () => ({ items: [], page: 1, page_size: 10, total: 1 }) },
+    paths: { "/api/status": () => new Response("<h1>502 Bad Gateway</h1>", { status: 502 }) },
+  });
+  await screen.findByText("total 1");
+  const working = globalThis.fetch;
+  let status = 413;
+  const proxy = () =>
+    Promise.resolve(new Response("<h1>nginx</h1>", { status, headers: { "content-type": "text/html" } }));
+  globalThis.fetch = Object.assign(proxy, { preconnect: working.preconnect });
+  await user.click(screen.getByRole("button", { name: "refresh" }));
+  await waitFor(() => expect(screen.queryByRole("status") === null).toBe(true));
+  status = 502;
+  await user.click(screen.getByRole("button", { name: "refresh" }));
+  expect((await screen.findByRole("status")).textContent).toContain("无法连接到服务器");
+  globalThis.fetch = working;
+});
+
 test("a tab that hears another ask waits for it, and comes back when the other says so, without asking itself", async () => {
   const { user } = await openPage(<Watched />, "/", {
     procedures: { "token.list": () => ({ items: [], page: 1, page_size: 10, total: 1 }) },
