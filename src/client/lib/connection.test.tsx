@@ -8,6 +8,7 @@ const { useEffect } = await import("react");
 const { ConnectionBar } = await import("../components/connection-bar");
 const { DataGrid } = await import("../components/data-grid/data-grid");
 const { useGridState } = await import("../components/data-grid/grid-state");
+const { followChanges } = await import("./changes");
 const { nextPause, watchConnection } = await import("./connection");
 const { joinTabs } = await import("./tabs");
 const { trpc } = await import("./trpc");
@@ -140,4 +141,43 @@ test("what one tab changes, another reads again, and nothing else", async () => 
   await change([["option", "update"]]);
   await waitFor(() => expect(stale()).toEqual(["channel", "log", "token"]));
   for (const end of ends) end();
+});
+
+test("a page reads again what the server says was changed elsewhere, all of it after a gap, and doubts a server that leaves", async () => {
+  const queries = new QueryClient();
+  const unwatch = watchConnection(queries);
+  for (const noun of ["channel", "token"])
+    await queries.fetchQuery({ queryKey: [[noun, "list"], { type: "query" }], queryFn: () => noun });
+  const stale = () =>
+    queries
+      .getQueryCache()
+      .getAll()
+      .filter(({ state }) => state.isInvalidated)
+      .map(({ queryKey }) => (queryKey as [string[]])[0][0]);
+  const working = globalThis.fetch;
+  const asked: string[] = [];
+  let stream: ReadableStreamDefaultController<Uint8Array> | undefined;
+  const say = (nouns: string[]) => stream?.enqueue(new TextEncoder().encode(`data: ${JSON.stringify({ nouns })}\n\n`));
+  const server = (target: RequestInfo | URL) => {
+    asked.push(String(target));
+    if (String(target) !== "/api/changes") return Promise.resolve(Response.json({ success: true }));
+    const body = new ReadableStream<Uint8Array>({ start: (controller) => void (stream = controller) });
+    return Promise.resolve(new Response(body, { headers: { "content-type": "text/event-stream" } }));
+  };
+  globalThis.fetch = Object.assign(server, { preconnect: working.preconnect });
+  const end = followChanges(queries);
+  await waitFor(() => expect(stream === undefined).toBe(false));
+  say([]);
+  say(["channel"]);
+  await waitFor(() => expect(stale()).toEqual(["channel"]));
+  expect(asked).toEqual(["/api/changes"]);
+  const first = stream;
+  first?.close();
+  await waitFor(() => expect(stream === first).toBe(false), { timeout: 5000 });
+  expect(asked).toContain("/api/status");
+  say([]);
+  await waitFor(() => expect(stale()).toEqual(["channel", "token"]));
+  end();
+  unwatch();
+  globalThis.fetch = working;
 });
