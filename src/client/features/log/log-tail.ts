@@ -10,6 +10,8 @@ export interface LiveLog {
   waiting: number;
   /** More came than could be shown. */
   skipped: boolean;
+  /** Milliseconds since 1970 at which the latest row came; 0: none did. */
+  came: number;
   /** False while reconnecting. */
   connected: boolean;
   /** Shows the rows held back. */
@@ -28,6 +30,7 @@ export function useLogTail({ on, query, held }: { on: boolean; query: string; he
   const [waiting, setWaiting] = useState(NONE);
   const [skipped, setSkipped] = useState(false);
   const [connected, setConnected] = useState(true);
+  const [came, setCame] = useState(0);
   const isHeld = useRef(held);
   isHeld.current = held;
 
@@ -45,6 +48,7 @@ export function useLogTail({ on, query, held }: { on: boolean; query: string; he
     const take = ({ items, end, skipped: more }: LogTail) => {
       seen = end;
       if (more) setSkipped(true);
+      if (items.length > 0) setCame(Date.now());
       if (items.length > 0) (isHeld.current ? setWaiting : setShown)((rows) => joinRows(items, rows));
     };
     void follow({
@@ -67,7 +71,7 @@ export function useLogTail({ on, query, held }: { on: boolean; query: string; he
     setWaiting(NONE);
   }, [held, waiting]);
 
-  return { rows: shown, waiting: waiting.length, skipped, connected, flush };
+  return { rows: shown, waiting: waiting.length, skipped, came, connected, flush };
 }
 
 /** Two runs of rows as one: each row once, newest first, at most MAX_TAIL_ROWS. */
