@@ -9,11 +9,14 @@ import { readAgain } from "./tabs";
 
 /** Milliseconds between two readings of everything shown while the server cannot tell of changes. */
 const POLL_MS = 15_000;
+/** Milliseconds after which a lost stream is a reason to ask for the server: a page that is left loses its stream, too. */
+const DOUBT_MS = 300;
 
 /** Follows while the tab is seen; returns the end of it. */
 export function followChanges(queries: QueryClient): () => void {
   let stop = new AbortController();
   let poll: ReturnType<typeof setInterval> | undefined;
+  let doubt: ReturnType<typeof setTimeout> | undefined;
   let missed = false;
   const heard = (live: boolean) => {
     if (!live) {
@@ -33,12 +36,14 @@ export function followChanges(queries: QueryClient): () => void {
       take: ({ nouns }) => nouns.forEach((noun) => readAgain(queries, noun)),
       heard: (live) => {
         heard(live);
-        if (!live) serverInDoubt();
+        clearTimeout(doubt);
+        if (!live) doubt = setTimeout(serverInDoubt, DOUBT_MS);
       },
       refused: () => undefined,
     });
   const end = () => {
     stop.abort();
+    clearTimeout(doubt);
     clearInterval(poll);
     poll = undefined;
     missed = true;

@@ -10,6 +10,7 @@ const { DataGrid } = await import("../components/data-grid/data-grid");
 const { useGridState } = await import("../components/data-grid/grid-state");
 const { followChanges } = await import("./changes");
 const { nextPause, watchConnection } = await import("./connection");
+const { isServerThere } = await import("./http");
 const { joinTabs } = await import("./tabs");
 const { trpc } = await import("./trpc");
 
@@ -70,6 +71,16 @@ test("a proxy's page in place of the server's answer is a server that is gone, a
   await user.click(screen.getByRole("button", { name: "refresh" }));
   expect((await screen.findByRole("status")).textContent).toContain("无法连接到服务器");
   globalThis.fetch = working;
+});
+
+test.each([
+  [200, true],
+  [429, true],
+  [502, false],
+  [504, false],
+] as const)("an answer with the status %d says that the server is there: %p", async (status, there) => {
+  await openPage(<></>, "/", { paths: { "/api/status": () => new Response("", { status }) } });
+  expect(await isServerThere()).toBe(there);
 });
 
 test("a tab that hears another ask waits for it, and comes back when the other says so, without asking itself", async () => {

@@ -47,10 +47,10 @@ export class OutdatedPage extends Error {
   override readonly name = "OutdatedPage";
 }
 
-/** Whether the server can be reached at all. */
+/** Whether the server can be reached at all; one that refuses this call, as too many, is there. */
 export async function isServerThere(): Promise<boolean> {
   try {
-    return (await fetch("/api/status", { cache: "no-store" })).ok;
+    return foreignStatus(await fetch("/api/status", { cache: "no-store" })) !== 0;
   } catch {
     return false;
   }
