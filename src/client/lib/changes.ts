@@ -9,7 +9,7 @@ import { readAgain } from "./tabs";
 
 /** Milliseconds between two readings of everything shown while the server cannot tell of changes. */
 const POLL_MS = 15_000;
-/** Milliseconds after which a lost stream is a reason to ask for the server: a page that is left loses its stream, too. */
+/** Milliseconds until a lost stream is a reason to ask for the server: a page that is left loses its own, too. */
 const DOUBT_MS = 300;
 
 /** Follows while the tab is seen; returns the end of it. */
