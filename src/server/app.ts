@@ -44,6 +44,8 @@ export interface AppParts {
   files: ClientFiles;
   /** The live log (features/log/tail.ts). */
   tail: PlainRoute;
+  /** What was changed (features/changes/stream.ts). */
+  changes: PlainRoute;
   /** The response of /metrics. */
   metrics(scraper: Scraper): Promise<Response>;
   /** What /readyz reports (wiring/readiness.ts). */
@@ -84,7 +86,7 @@ export function createApp(parts: AppParts) {
   addHealth(app, parts, incoming);
   addTrpc(app, parts.services, incoming, rest);
   addRest(app, incoming, rest);
-  addPlainRoutes(app, incoming, [logExport, dataExport, logOfKey, tokenUsage, parts.tail, taskFile]);
+  addPlainRoutes(app, incoming, [logExport, dataExport, logOfKey, tokenUsage, parts.tail, parts.changes, taskFile]);
   addCallbacks(app, parts.services, incoming);
   for (const method of METHODS) app.route(method, "/api/*", ({ request }) => notFound(request), UNPARSED);
   addRelay(app, parts.relay, incoming, stalls);

@@ -13,6 +13,7 @@ import { createRelay } from "./relay/entry/handle";
 import { combineObservers } from "./relay/call/observers";
 import { createControlPlane } from "./wiring/control-plane";
 import { demoBaseUrl, startDemo } from "./features/demo/service";
+import { createChangeStream } from "./features/changes/stream";
 import { createLogTail } from "./features/log/tail";
 import { CallCounts } from "./features/metrics/calls";
 import { watchLoop } from "./features/metrics/loop-lag";
@@ -115,10 +116,12 @@ export async function startServer(env: Env, log: Logger, now: () => number = Dat
   const lag = watchLoop();
   const metrics = createMetrics({ services, counts, stats: relay.stats, lag });
   const tail = createLogTail(services);
+  const changes = createChangeStream(services);
   const app = createApp({
     services,
     relay,
     tail: tail.route,
+    changes: changes.route,
     files: createClientFiles(),
     ready: readiness.check,
     metrics,
@@ -142,8 +145,9 @@ export async function startServer(env: Env, log: Logger, now: () => number = Dat
       if (lameDuck) await Bun.sleep(env.WEIR_DRAIN_SECONDS * 1000);
       // stop() closes the listener and lets running responses finish; true cuts them.
       const grace = env.WEIR_SHUTDOWN_SECONDS * 1000;
-      // The live log would last longer than any call.
+      // What listens would last longer than any call.
       tail.close();
+      changes.close();
       const sessions = relay.stop(grace);
       await Promise.race([server.stop(), Bun.sleep(grace)]);
       const end = performance.now() + CLOSE_MS;

@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { createApp } from "../../src/server/app";
+import { createChangeStream } from "../../src/server/features/changes/stream";
 import { createLogTail } from "../../src/server/features/log/tail";
 import { createRelay } from "../../src/server/relay/entry/handle";
 import { createControlPlane } from "../../src/server/wiring/control-plane";
@@ -30,6 +31,7 @@ beforeAll(async () => {
     relay: createRelay(createControlPlane(h.services), { log: h.services.log, routing: h.routing }),
     files: () => new Response("console"),
     tail: createLogTail(h.services).route,
+    changes: createChangeStream(h.services).route,
     metrics: async () => new Response(),
     ready: async () => ({ ready: true, checks: {}, cache_age_seconds: 0, clock_ahead_seconds: 0 }),
   });

@@ -187,3 +187,22 @@ test("the documentation begins with a quick start in the reader's language, lead
   tab.check();
   await tab.close();
 });
+
+test.each(["/", "/pricing", "/docs"])("nothing moves on %s while it loads", async (path) => {
+  const tab = await browser.open(weir.url + path, { language: "en" });
+  await tab.settled();
+  // 0.1 is where web.dev's "good" ends; entries come as a task of their own.
+  const shift = await tab.page.evaluate(
+    () =>
+      new Promise<number>((resolve) => {
+        let sum = 0;
+        const add = (list: PerformanceObserverEntryList) => {
+          for (const entry of list.getEntries()) sum += (entry as unknown as { value: number }).value;
+        };
+        new PerformanceObserver(add).observe({ type: "layout-shift", buffered: true });
+        setTimeout(() => resolve(sum), 200);
+      }),
+  );
+  expect(shift).toBeLessThan(0.1);
+  await tab.close();
+});

@@ -38,6 +38,7 @@ const PUBLIC = [
 ];
 const CLOSED = [
   "/",
+  "/about",
   "/channel",
   "/channel/add",
   "/channel/edit/1",

@@ -20,6 +20,8 @@ export function watchRequests(context: BrowserContext): void {
     if (state.requests.delete(request)) state.changed = performance.now();
   };
   context.on("request", (request) => {
+    // Open as long as its page is seen.
+    if (request.url().endsWith("/api/changes")) return;
     state.requests.add(request);
     state.changed = performance.now();
   });

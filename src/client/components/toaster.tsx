@@ -1,6 +1,7 @@
 import { useLingui } from "@lingui/react/macro";
 import { useEffect } from "react";
 import { toast, Toaster as Sonner } from "sonner";
+import { useLostConnection } from "../lib/connection";
 import { useDarkTheme } from "../lib/theme";
 import { showToasts } from "../lib/toast";
 
@@ -8,6 +9,7 @@ import { showToasts } from "../lib/toast";
 export default function Toaster() {
   const { t } = useLingui();
   const dark = useDarkTheme();
+  const lost = useLostConnection() !== null;
   // Sonner listens once it is mounted; what is inside is mounted first.
   useEffect(() => showToasts(toast), []);
   return (
@@ -15,7 +17,9 @@ export default function Toaster() {
       theme={dark ? "dark" : "light"}
       // The pager is at the bottom, the buttons of a page at the top right: neither is covered.
       position="top-center"
-      offset={{ top: 56 }}
+      // Below the top bar, and below the bar of a lost connection while that is there.
+      offset={{ top: lost ? 96 : 56 }}
+      mobileOffset={{ top: lost ? 112 : 56 }}
       containerAriaLabel={t`通知`}
       toastOptions={{
         classNames: {

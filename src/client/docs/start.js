@@ -32,16 +32,19 @@ const ownParts = ({ React }) => ({
   },
 });
 
-SwaggerUIBundle({
-  url: "/api/openapi.json",
-  dom_id: "#reference",
-  deepLinking: true,
-  docExpansion: "none",
-  filter: true,
-  plugins: [ownParts],
-  tagsSorter: (a, b) => rank(a) - rank(b) || a.localeCompare(b),
-  requestInterceptor: (request) => {
-    if (user && request.url.includes("/api/")) request.headers["New-Api-User"] = String(user.id);
-    return request;
-  },
-});
+// By then its script, which comes after this one, has run.
+addEventListener("DOMContentLoaded", () =>
+  SwaggerUIBundle({
+    url: "/api/openapi.json",
+    dom_id: "#reference",
+    deepLinking: true,
+    docExpansion: "none",
+    filter: true,
+    plugins: [ownParts],
+    tagsSorter: (a, b) => rank(a) - rank(b) || a.localeCompare(b),
+    requestInterceptor: (request) => {
+      if (user && request.url.includes("/api/")) request.headers["New-Api-User"] = String(user.id);
+      return request;
+    },
+  }),
+);

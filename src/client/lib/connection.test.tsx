@@ -8,7 +8,9 @@ const { useEffect } = await import("react");
 const { ConnectionBar } = await import("../components/connection-bar");
 const { DataGrid } = await import("../components/data-grid/data-grid");
 const { useGridState } = await import("../components/data-grid/grid-state");
+const { followChanges } = await import("./changes");
 const { nextPause, watchConnection } = await import("./connection");
+const { isServerThere } = await import("./http");
 const { joinTabs } = await import("./tabs");
 const { trpc } = await import("./trpc");
 
@@ -50,6 +52,35 @@ test("a bar says that the server is gone and how old what is shown is; it goes b
   // Compared as a boolean: printing an element takes seconds.
   await waitFor(() => expect(screen.queryByRole("status") === null).toBe(true), { timeout: 15_000 });
   await screen.findByText("total 2");
+});
+
+test("a proxy's page in place of the server's answer is a server that is gone, and a page of its own is not", async () => {
+  const { user } = await openPage(<Watched />, "/", {
+    procedures: { "token.list": () => ({ items: [], page: 1, page_size: 10, total: 1 }) },
+    paths: { "/api/status": () => new Response("<h1>502 Bad Gateway</h1>", { status: 502 }) },
+  });
+  await screen.findByText("total 1");
+  const working = globalThis.fetch;
+  let status = 413;
+  const proxy = () =>
+    Promise.resolve(new Response("<h1>nginx</h1>", { status, headers: { "content-type": "text/html" } }));
+  globalThis.fetch = Object.assign(proxy, { preconnect: working.preconnect });
+  await user.click(screen.getByRole("button", { name: "refresh" }));
+  await waitFor(() => expect(screen.queryByRole("status") === null).toBe(true));
+  status = 502;
+  await user.click(screen.getByRole("button", { name: "refresh" }));
+  expect((await screen.findByRole("status")).textContent).toContain("无法连接到服务器");
+  globalThis.fetch = working;
+});
+
+test.each([
+  [200, true],
+  [429, true],
+  [502, false],
+  [504, false],
+] as const)("an answer with the status %d says that the server is there: %p", async (status, there) => {
+  await openPage(<></>, "/", { paths: { "/api/status": () => new Response("", { status }) } });
+  expect(await isServerThere()).toBe(there);
 });
 
 test("a tab that hears another ask waits for it, and comes back when the other says so, without asking itself", async () => {
@@ -121,4 +152,43 @@ test("what one tab changes, another reads again, and nothing else", async () => 
   await change([["option", "update"]]);
   await waitFor(() => expect(stale()).toEqual(["channel", "log", "token"]));
   for (const end of ends) end();
+});
+
+test("a page reads again what the server says was changed elsewhere, all of it after a gap, and doubts a server that leaves", async () => {
+  const queries = new QueryClient();
+  const unwatch = watchConnection(queries);
+  for (const noun of ["channel", "token"])
+    await queries.fetchQuery({ queryKey: [[noun, "list"], { type: "query" }], queryFn: () => noun });
+  const stale = () =>
+    queries
+      .getQueryCache()
+      .getAll()
+      .filter(({ state }) => state.isInvalidated)
+      .map(({ queryKey }) => (queryKey as [string[]])[0][0]);
+  const working = globalThis.fetch;
+  const asked: string[] = [];
+  let stream: ReadableStreamDefaultController<Uint8Array> | undefined;
+  const say = (nouns: string[]) => stream?.enqueue(new TextEncoder().encode(`data: ${JSON.stringify({ nouns })}\n\n`));
+  const server = (target: RequestInfo | URL) => {
+    asked.push(String(target));
+    if (String(target) !== "/api/changes") return Promise.resolve(Response.json({ success: true }));
+    const body = new ReadableStream<Uint8Array>({ start: (controller) => void (stream = controller) });
+    return Promise.resolve(new Response(body, { headers: { "content-type": "text/event-stream" } }));
+  };
+  globalThis.fetch = Object.assign(server, { preconnect: working.preconnect });
+  const end = followChanges(queries);
+  await waitFor(() => expect(stream === undefined).toBe(false));
+  say([]);
+  say(["channel"]);
+  await waitFor(() => expect(stale()).toEqual(["channel"]));
+  expect(asked).toEqual(["/api/changes"]);
+  const first = stream;
+  first?.close();
+  await waitFor(() => expect(stream === first).toBe(false), { timeout: 5000 });
+  expect(asked).toContain("/api/status");
+  say([]);
+  await waitFor(() => expect(stale()).toEqual(["channel", "token"]));
+  end();
+  unwatch();
+  globalThis.fetch = working;
 });

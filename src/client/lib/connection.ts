@@ -35,6 +35,10 @@ export const useLostConnection = (): number | null =>
     () => lostAt,
   );
 
+let doubt = (): void => {};
+/** A connection ended: asks at once whether the server is there, and says so when it is not. */
+export const serverInDoubt = (): void => doubt();
+
 /**
  * Watches the calls of a page. While the server is away, one tab that is seen asks whether it is back, ever more
  * rarely, and tells the others; then everything shown is read again. Returns the end of it.
@@ -72,6 +76,9 @@ export function watchConnection(queries: QueryClient): () => void {
     change(lastAnswer || seconds());
     if (isNews) plan(pause);
   };
+  doubt = () => {
+    if (lostAt === null) void isServerThere().then((there) => there || lost());
+  };
   tabs.onmessage = ({ data }) => {
     if (data === "back") return came();
     if (lostAt === null) return;
@@ -106,6 +113,7 @@ export function watchConnection(queries: QueryClient): () => void {
     tabs.close();
     document.removeEventListener("visibilitychange", seen);
     for (const end of ends) end();
+    doubt = () => {};
     lostAt = null;
   };
 }

@@ -177,7 +177,7 @@ describe("reading a failure", () => {
     [429, "too-many-requests"],
     [500, "server"],
     [405, "demo"],
-    [502, "http"],
+    [413, "http"],
   ] as const)("a batched tRPC call keeps the status %d of an answer that is no JSON", async (status, kind) => {
     answer = () => new Response("", { status });
     const client = createTRPCClient<AppRouter>({

@@ -35,15 +35,22 @@ export async function refusalOf(response: Response): Promise<CallError> {
   );
 }
 
+/**
+ * The status to tell of an answer that is not the server's own. A proxy says so in a page of its own when the server
+ * behind it is gone: that is no answer, as without the proxy.
+ */
+export const foreignStatus = ({ ok, status }: Response): number =>
+  [502, 503, 504].includes(status) ? 0 : ok ? 500 : status;
+
 /** A part of the console that the server no longer has: it runs another build than the one this page came from. */
 export class OutdatedPage extends Error {
   override readonly name = "OutdatedPage";
 }
 
-/** Whether the server can be reached at all. */
+/** Whether the server can be reached at all; one that refuses this call, as too many, is there. */
 export async function isServerThere(): Promise<boolean> {
   try {
-    return (await fetch("/api/status", { cache: "no-store" })).ok;
+    return foreignStatus(await fetch("/api/status", { cache: "no-store" })) !== 0;
   } catch {
     return false;
   }
@@ -79,7 +86,7 @@ export async function callEnvelope<T extends object>(path: string, init: Request
   if (!response.ok || !envelope?.success) {
     throw new CallError(
       envelope?.message || response.statusText,
-      response.ok && !envelope ? 500 : response.status,
+      envelope ? response.status : foreignStatus(response),
       requestId,
     );
   }

@@ -27,7 +27,7 @@ const nounOf = (key: unknown): Changed => {
 };
 
 /** Reads again what a change of `changed` concerns. */
-function readAgain(queries: QueryClient, changed: Changed): void {
+export function readAgain(queries: QueryClient, changed: Changed): void {
   if (changed === null || EVERYWHERE.includes(changed)) return void queries.invalidateQueries();
   const concerned = [changed, "audit", ...(FOLLOWS[changed] ?? [])];
   void queries.invalidateQueries({

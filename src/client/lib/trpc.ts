@@ -1,7 +1,7 @@
 import { httpBatchLink, splitLink } from "@trpc/client";
 import { createTRPCReact, type CreateTRPCReact } from "@trpc/react-query";
 import type { AppRouter } from "../../server/router";
-import { CallError, callHeaders } from "./http";
+import { CallError, callHeaders, foreignStatus } from "./http";
 import { keyLink, keyOf, onceLink } from "./once";
 import { stepUpLink } from "./step-up";
 
@@ -23,7 +23,7 @@ export async function fetchJson(...request: Parameters<typeof fetch>): Promise<R
       () => false,
     );
   if (isJson) return response;
-  throw new CallError(response.statusText, response.ok ? 500 : response.status, response.headers.get("x-request-id"));
+  throw new CallError(response.statusText, foreignStatus(response), response.headers.get("x-request-id"));
 }
 
 /** The client behind `trpc`; queries made in one turn travel together, what changes something travels with its key. */

@@ -1,4 +1,5 @@
 import { useLingui } from "@lingui/react/macro";
+import { useQueryClient } from "@tanstack/react-query";
 import { Dialog as Radix } from "radix-ui";
 import { useEffect, useRef, useState } from "react";
 import { Redirect, Route, useLocation, useSearch } from "wouter";
@@ -8,6 +9,7 @@ import NotFoundPage from "../features/errors/not-found-page";
 import { ROLE } from "../../shared/roles";
 import ForbiddenPage from "../features/errors/forbidden-page";
 import { cacheChannelModels } from "../lib/channel-models";
+import { followChanges } from "../lib/changes";
 import { judge } from "../lib/guard";
 import { cameBack } from "../lib/kept-scroll";
 import { useHotkeys } from "../lib/hotkeys";
@@ -52,6 +54,9 @@ export function Shell() {
     page.goKey ? [[`g ${page.goKey}`, () => navigate(page.nav?.to ?? page.path)] as const] : [],
   );
   const administrates = useHasRole(ROLE.admin);
+  const queries = useQueryClient();
+  const signedIn = user !== null;
+  useEffect(() => (signedIn ? followChanges(queries) : undefined), [queries, signedIn]);
   useEffect(() => {
     if (administrates) void cacheChannelModels();
   }, [administrates]);

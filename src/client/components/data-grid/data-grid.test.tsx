@@ -65,6 +65,24 @@ beforeEach(() => {
 });
 afterEach(cleanup);
 
+test("Back takes back a page and a filter, one by one; a filter that is typed is one step", async () => {
+  const user = userEvent.setup();
+  const length = history.length;
+  show();
+  await user.click(screen.getByRole("button", { name: "下一页" }));
+  expect(location.search).toBe("?p=2");
+  for (const key of "abc") {
+    await user.type(screen.getByRole("searchbox"), key);
+    await waitFor(() => expect(location.search).toEndWith(key));
+  }
+  expect(location.search).toBe("?keyword=abc");
+  expect(history.length - length).toBe(2);
+  act(() => history.back());
+  await waitFor(() => expect(location.search).toBe("?p=2"));
+  act(() => history.back());
+  await waitFor(() => expect(location.search).toBe(""));
+});
+
 const DEFAULTS = { status: "3" };
 
 test("a filter by default holds while the address is silent about it; removed it stays removed, and a view may bring it back", async () => {

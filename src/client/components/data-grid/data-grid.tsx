@@ -109,7 +109,7 @@ export function DataGrid<R extends object, F extends string>(props: DataGridProp
           exact={props.totalExact ?? true}
           hasMore={props.hasMore ?? false}
           onPage={(page) =>
-            grid.setPage(page, props.destinationOf ? besideRow(grid.page, page, rows, props.destinationOf) : null)
+            grid.setPage(page, props.destinationOf ? besideRow(grid.page, page, rows, props.destinationOf) : null, true)
           }
           onPageSize={grid.setPageSize}
         />

@@ -41,11 +41,13 @@ export interface GridState<F extends string> {
   edit: string | null;
   /** The cursor of the page (`after:…`, `before:…`), for lists that page by key. */
   at: string | null;
-  setPage: (page: number, at?: string | null) => void;
+  /** `step`: Back leads to the page before. */
+  setPage: (page: number, at?: string | null, step?: boolean) => void;
   setPageSize: (size: number) => void;
   setSort: (sort: GridSort | null) => void;
   /** Changes some filters and goes to the first page. */
-  setFilters: (changes: Partial<Record<F, string>>) => void;
+  /** `step`: Back undoes it; by default where a filter comes or goes, so that typing is one step. */
+  setFilters: (changes: Partial<Record<F, string>>, step?: boolean) => void;
   clearFilters: () => void;
   setOpen: (id: string | number | null) => void;
   setEdit: (id: string | number | null) => void;
@@ -142,22 +144,24 @@ export function useGridState<F extends string>(options: {
       open: search.get("open"),
       edit: search.get("edit"),
       at: search.get("at"),
-      setPage: (page, at = null) => change({ p: page <= 1 ? null : String(page), at: page <= 1 ? null : at }),
+      setPage: (page, at = null, step = false) =>
+        change({ p: page <= 1 ? null : String(page), at: page <= 1 ? null : at }, step),
       setPageSize: (size) => {
         writeStored(PAGE_SIZE_KEY, String(size));
         for (const listener of sizeListeners) listener();
         change({ size: String(size), p: null });
       },
       setSort: (sort) => change({ sort: sortText(sort) === defaultSort ? null : sortText(sort), p: null }),
-      setFilters: (changes) => change({ ...changes, p: null }),
-      clearFilters: () => change({ ...none, p: null }),
+      setFilters: (changes, step = filterKeys.some((key) => key in changes && !changes[key] !== !filters[key])) =>
+        change({ ...changes, p: null }, step),
+      clearFilters: () => change({ ...none, p: null }, true),
       // Opening is a step that Back undoes; walking on to the next row is not.
       setOpen: (id) => change({ open: id === null ? null : String(id) }, id !== null && !search.has("open")),
       setEdit: (id) => change({ edit: id === null ? null : String(id) }, id !== null && !search.has("edit")),
-      applyView: (chosen) => change({ ...none, ...chosen.filters, sort: chosen.sort ?? null, p: null }),
+      applyView: (chosen) => change({ ...none, ...chosen.filters, sort: chosen.sort ?? null, p: null }, true),
       viewSearch: view.toString(),
       applySearch: (stored) =>
-        change({ ...unsaid, sort: null, p: null, ...Object.fromEntries(new URLSearchParams(stored)) }),
+        change({ ...unsaid, sort: null, p: null, ...Object.fromEntries(new URLSearchParams(stored)) }, true),
     } satisfies GridState<F>;
   }, [name, filterKeys, defaultSort, defaults, search, remembered, change]);
 }

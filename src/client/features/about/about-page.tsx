@@ -35,9 +35,9 @@ function BuiltInAbout() {
       </p>
       <p className="max-w-prose text-base text-ink-2">
         <Trans>价格、可用的模型和接口文档对所有人公开。</Trans>{" "}
-        <Link href="/pricing" className="text-accent-text hover:underline">{t`查看价格`}</Link>
+        <Link href="/pricing" className="text-accent-text underline underline-offset-4">{t`查看价格`}</Link>
         {" · "}
-        <a href="/docs" className="text-accent-text hover:underline">{t`接口文档`}</a>
+        <a href="/docs" className="text-accent-text underline underline-offset-4">{t`接口文档`}</a>
       </p>
       {root ? (
         <p className="max-w-prose rounded-lg bg-sunken px-3 py-2 text-ink-2">

@@ -23,6 +23,8 @@ interface HistoryListProps {
   query: HistoryQuery;
   /** What a member is called, where it has a name. */
   nameOf?: (member: string) => string;
+  /** How a member's value reads; as it is stored by default. */
+  wordOf?: (member: string, value: string) => string;
   /** What an entry is about, where it is not said by its members. */
   named?: ((entry: HistoryEntry) => string) | undefined;
   /** Puts back what was before a change. Its errors are shown by the query client. */
@@ -37,7 +39,14 @@ const LINES = 10;
 const isAction = (text: string): text is AuditAction => Object.hasOwn(AUDIT_ACTIONS, text);
 
 /** Who changed what and when, newest first, each change with the way back to what was before it. */
-export function HistoryList({ query, nameOf = (member) => member, named, onRestore, restoring }: HistoryListProps) {
+export function HistoryList({
+  query,
+  nameOf = (member) => member,
+  wordOf = (_, value) => value,
+  named,
+  onRestore,
+  restoring,
+}: HistoryListProps) {
   const { t } = useLingui();
   if (query.error) return <ErrorPanel error={query.error} onRetry={() => void query.refetch()} />;
   if (!query.data) return <Skeleton className="h-24 rounded-lg" />;
@@ -68,7 +77,7 @@ export function HistoryList({ query, nameOf = (member) => member, named, onResto
                 </Button>
               ) : null}
             </span>
-            <Lines entry={entry} nameOf={nameOf} />
+            <Lines entry={entry} nameOf={nameOf} wordOf={wordOf} />
           </li>
         ))}
       </ol>
@@ -83,7 +92,9 @@ export function HistoryList({ query, nameOf = (member) => member, named, onResto
   );
 }
 
-function Lines({ entry, nameOf }: { entry: HistoryEntry; nameOf: (member: string) => string }) {
+type LinesProps = { entry: HistoryEntry } & Required<Pick<HistoryListProps, "nameOf" | "wordOf">>;
+
+function Lines({ entry, nameOf, wordOf }: LinesProps) {
   const { t } = useLingui();
   const [all, setAll] = useState(false);
   const none = <span className="text-muted">{t`无`}</span>;
@@ -96,9 +107,9 @@ function Lines({ entry, nameOf }: { entry: HistoryEntry; nameOf: (member: string
         <div key={[member, ...inner].join("\n")}>
           <dt className="text-muted">{[nameOf(member), ...inner].join(" › ")}</dt>
           <dd className="font-mono wrap-anywhere">
-            {before ? <del className="text-red-fg">{before}</del> : none}
+            {before ? <del className="text-red-fg">{wordOf(member, before)}</del> : none}
             {" → "}
-            {after ? <ins className="text-green-fg no-underline">{after}</ins> : none}
+            {after ? <ins className="text-green-fg no-underline">{wordOf(member, after)}</ins> : none}
           </dd>
         </div>
       ))}

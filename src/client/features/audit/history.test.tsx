@@ -50,6 +50,13 @@ test("of a list what came and went, of a table its members, of a text both sides
   expect(historyLines({ before: '{"cut":true,"length":9}', after: "{not json" })).toEqual([]);
 });
 
+test("a channel's status reads as everywhere else, not as the number that is stored", async () => {
+  const history = () => ({ items: [entry(2, { status: 1, auto_ban: 1 }, { status: 2, auto_ban: 0 })] });
+  await openPage(<ChannelHistory id={7} />, "/channel", { procedures: { "channel.history": history } });
+  expect((await screen.findByText("已启用")).parentElement?.textContent).toBe("已启用 → 已禁用");
+  expect(screen.getByText("关闭").parentElement?.textContent).toBe("开启 → 关闭");
+});
+
 test("a channel's change says who, what and when, and is taken back by one press; a refusal leaves the list", async () => {
   let refused = false;
   const { user, calls } = await openPage(<ChannelHistory id={7} />, "/channel", {

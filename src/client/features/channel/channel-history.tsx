@@ -1,6 +1,7 @@
 import { msg } from "@lingui/core/macro";
 import type { MessageDescriptor } from "@lingui/core";
 import { useLingui } from "@lingui/react/macro";
+import { channelStatus } from "../../components/status";
 import { toastSuccess } from "../../lib/toast";
 import { trpc } from "../../lib/trpc";
 import { HistoryList } from "../audit/history-list";
@@ -9,6 +10,7 @@ import { HistoryList } from "../audit/history-list";
 const FIELDS: Readonly<Record<string, MessageDescriptor>> = {
   type: msg`类型`,
   name: msg`名称`,
+  base_url: msg`接口地址`,
   key: msg`密钥`,
   multi_key_mode: msg`密钥模式`,
   models: msg`模型`,
@@ -26,6 +28,12 @@ const FIELDS: Readonly<Record<string, MessageDescriptor>> = {
   auto_ban: msg`失败时自动禁用`,
   openai_organization: msg`组织`,
   max_input_tokens: msg`最大输入 tokens`,
+};
+
+/** Fields whose stored values are numbers that stand for words. */
+const WORDS: Readonly<Record<string, (value: string) => MessageDescriptor>> = {
+  status: (value) => (channelStatus[Number(value)] ?? channelStatus.other).text,
+  auto_ban: (value) => (value === "0" ? msg`关闭` : msg`开启`),
 };
 
 /** What people changed of a channel. Restoring is an edit: keys and other secrets stay as they are. */
@@ -50,6 +58,7 @@ export function ChannelHistory({ id }: { id: number }) {
     <HistoryList
       query={query}
       nameOf={(member) => (FIELDS[member] ? i18n._(FIELDS[member]) : member)}
+      wordOf={(member, value) => (WORDS[member] ? i18n._(WORDS[member](value)) : value)}
       onRestore={({ id: entry }) => void restore(entry)}
       restoring={restoring.isPending ? restoring.variables.entry : undefined}
     />

@@ -78,7 +78,7 @@ function BuiltInHome() {
           ) : null}
         </div>
       </div>
-      <WhileLoading show={<Skeleton className="h-96" />}>
+      <WhileLoading show={<Skeleton className="h-[417px]" />}>
         <Offer baseUrl={baseUrl} />
       </WhileLoading>
       <ul className="grid gap-px overflow-hidden rounded-lg border border-line bg-line sm:grid-cols-3">

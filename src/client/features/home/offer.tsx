@@ -4,6 +4,7 @@ import { Link } from "wouter";
 import { formatNumber } from "../../lib/format";
 import { trpc } from "../../lib/trpc";
 import { CodeBlock } from "../../ui/code-block";
+import { Skeleton } from "../../ui/skeleton";
 import { BillTable } from "../log/log-bill";
 import { costOf, pricedRows } from "../pricing/prices";
 
@@ -16,7 +17,12 @@ const KNOWN_MODEL = "gpt-4o-mini";
 export default function Offer({ baseUrl }: { baseUrl: string }) {
   const { t } = useLingui();
   const [moment] = useState(() => Date.now());
-  const { data: catalogue } = trpc.pricing.catalogue.useQuery(undefined, { meta: { quiet: true }, staleTime: 60_000 });
+  const { data: catalogue, isPending } = trpc.pricing.catalogue.useQuery(undefined, {
+    meta: { quiet: true },
+    staleTime: 60_000,
+  });
+  // As high as it will be: what stands around it stays where it is.
+  if (isPending) return <Skeleton className="h-[417px]" />;
   const group = catalogue?.user_group ?? "";
   const rows = catalogue ? pricedRows(catalogue, group).filter(({ available }) => available) : [];
   const inputs = rows.flatMap(({ shown }) => (shown.input === undefined ? [] : [Number(shown.input)]));

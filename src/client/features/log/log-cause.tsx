@@ -56,7 +56,15 @@ function useNextStep({ code, params, model_name, user_id, token_id, channel }: L
     case "model_price_missing":
       return role >= ROLE.root ? { href: `/setting/pricing?q=${model}`, label: t`设置价格` } : undefined;
     case "model_not_found":
+    case "model_unavailable":
     case "operation_unsupported":
+    case "member_unsupported":
+    case "input_too_long":
+    case "channels_draining":
+    case "channels_paused":
+    case "rate_limited_channels":
+    case "files_unavailable":
+    case "batches_unavailable":
     case "channel_disabled": {
       const inGroup = typeof group === "string" ? `&group=${encodeURIComponent(group)}` : "";
       return role >= ROLE.admin

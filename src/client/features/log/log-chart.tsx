@@ -14,21 +14,29 @@ import { LOG_RANGES, type LogRange } from "./log-range";
 
 /** Below this share of the height a bar would not be seen. */
 const LEAST = 0.04;
+/** Milliseconds between two counts while live rows come. */
+const COUNT_MS = 3000;
 
-/** The rows of the list over time, failed calls apart. A drag, or the keys, choose a part of the range. */
-export function LogChart({
-  admin,
-  filter,
-  ready,
-  onZoom,
-}: {
+/** What figures of the filtered rows depend on. */
+export interface Counted {
   admin: boolean;
   filter: AskedFilter;
   /** The list comes first: counting may take longer. */
   ready: boolean;
-  onZoom: (range: Range) => void;
-}) {
-  const options = { placeholderData: keepPreviousData, meta: { quiet: true } };
+  /** When the latest row of the live log came; 0: none did. */
+  came: number;
+}
+
+/** Figures are counted again while live rows come, though not with each. */
+export const countedOptions = (came: number) => ({
+  placeholderData: keepPreviousData,
+  meta: { quiet: true },
+  refetchInterval: ({ state }: { state: { dataUpdatedAt: number } }) => (came > state.dataUpdatedAt ? COUNT_MS : false),
+});
+
+/** The rows of the list over time, failed calls apart. A drag, or the keys, choose a part of the range. */
+export function LogChart({ admin, filter, ready, came, onZoom }: Counted & { onZoom: (range: Range) => void }) {
+  const options = countedOptions(came);
   const all = trpc.log.histogram.useQuery(filter, { ...options, enabled: ready && admin });
   const own = trpc.log.ownHistogram.useQuery(filter, { ...options, enabled: ready && !admin });
   const { data, isError } = admin ? all : own;

@@ -65,7 +65,8 @@ function Model({ row }: { row: LogView }) {
   const names = [asked_model, row.model_name, mapped && upstream];
   const model = row.model_name ? <ModelLink row={row}>{names.filter(Boolean).join(" → ")}</ModelLink> : null;
   if (row.type !== LOG_TYPE.error) return model;
-  const cause = [textOf(row), row.code].filter(Boolean).join(" · ");
+  // The code first: it tells causes apart where the rest of the line is cut.
+  const cause = [row.code, textOf(row)].filter(Boolean).join(" · ");
   return (
     <span className="grid min-w-0 leading-4" title={cause}>
       {model}

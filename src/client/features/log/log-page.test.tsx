@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, setDefaultTimeout, setSystemTime, spyOn,
 import type { LogTail, LogView } from "../../../shared/log-list";
 
 const { closePage, openPage, screen, waitFor } = await import("../../../../tests/kit/client-page");
-const { fireEvent, within } = await import("@testing-library/react");
+const { act, fireEvent, within } = await import("@testing-library/react");
 const { default: LogPage } = await import("./log-page");
 const { LogAttempts } = await import("./log-attempts");
 const { LogBill } = await import("./log-bill");
@@ -16,6 +16,7 @@ const { LogInspector } = await import("./log-inspector");
 const { formatTime } = await import("../../lib/format");
 const { timesOf } = await import("./log-range");
 const { joinRows } = await import("./log-tail");
+const { countedOptions } = await import("./log-chart");
 const { storeUser } = await import("../../lib/session");
 const { firstTokenHue, durationHue, groupRatioHue } = await import("../../components/status");
 const { Toasts } = await import("../../components/toasts");
@@ -337,6 +338,25 @@ test("live rows appear on top, wait while the pointer is on the list, and a lost
   await waitFor(() => expect(screen.queryByText("model-4")).toBeNull());
 });
 
+test("while live rows come, the figures and the chart above them are counted again, and not without one", () => {
+  const { refetchInterval } = countedOptions(5000);
+  expect(refetchInterval({ state: { dataUpdatedAt: 4000 } })).toBeGreaterThan(0);
+  expect(refetchInterval({ state: { dataUpdatedAt: 6000 } })).toBe(false);
+});
+
+test("Back takes back a chosen range and a part of the chart, one by one", async () => {
+  const { user } = await openPage(<LogPage />, "/log?range=24h", { procedures: procedures([row(1)]) });
+  await screen.findByText("model-1");
+  await user.click(screen.getByRole("button", { name: "1 小时" }));
+  await user.click(screen.getByRole("button", { name: "7 天" }));
+  const chosen = (name: string) => screen.getByRole("button", { name }).getAttribute("aria-pressed");
+  expect(chosen("7 天")).toBe("true");
+  act(() => history.back());
+  await waitFor(() => expect(chosen("1 小时")).toBe("true"));
+  act(() => history.back());
+  await waitFor(() => expect(chosen("24 小时")).toBe("true"));
+});
+
 test("rows that come twice stand once, newest first", () => {
   expect(joinRows([row(3), row(2)], [row(2), row(1)]).map(({ id }) => id)).toEqual([3, 2, 1]);
   expect(joinRows([], [])).toEqual([]);
@@ -570,12 +590,14 @@ test("an error row says its cause and code, in the reader's language whatever it
     quota: 0,
   });
   await openPage(<LogPage />, "/log", { procedures: procedures([failed]) });
-  expect(await screen.findByText("模型 model-1 的价格未设置，请联系管理员 · model_price_missing")).toBeDefined();
+  expect(await screen.findByText("model_price_missing · 模型 model-1 的价格未设置，请联系管理员")).toBeDefined();
 });
 
 test.each([
   ["model_price_missing", { model: "model-1" }, "设置价格", "/setting/pricing?q=model-1"],
   ["model_not_found", { model: "model-1", group: "vip" }, "查看渠道", "/channel?group=vip"],
+  ["model_unavailable", { model: "model-1", group: "vip" }, "查看渠道", "/channel?model=model-1&group=vip"],
+  ["channels_paused", { retry_after_s: 60 }, "查看渠道", "/channel?model=model-1"],
   ["insufficient_user_quota", { balance: 1 }, "编辑用户", "/user?edit=5"],
 ])("the inspector of an error opens on the cause %s with the way to remove it", async (code, params, label, href) => {
   const failed = row(1, { type: 5, code, params: JSON.stringify(params), quota: 0, channel: 0 });

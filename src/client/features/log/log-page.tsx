@@ -19,8 +19,8 @@ import { Dialog } from "../../ui/dialog";
 import { LogCleaning } from "./log-cleaning";
 import { useLogColumns } from "./log-columns";
 import { LogCauses } from "./log-causes";
-import { LogChart, RangeButtons } from "./log-chart";
-import { askedFilter, askedPage, type AskedFilter, filterQuery, type LogFilterKey } from "./log-filter";
+import { type Counted, countedOptions, LogChart, RangeButtons } from "./log-chart";
+import { askedFilter, askedPage, filterQuery, type LogFilterKey } from "./log-filter";
 import { LiveSwitch } from "./log-live";
 import { ChannelName, ChannelPicker, ModelPicker, TokenName, TokenPicker, UserPicker } from "./log-pickers";
 import { type LogRange, useLogGrid } from "./log-range";
@@ -85,7 +85,7 @@ export default function LogPage() {
       title={t`使用日志`}
       actions={
         <>
-          <Totals admin={admin} filter={filter} ready={ready} />
+          <Totals admin={admin} filter={filter} ready={ready} came={live.came} />
           {role >= ROLE.root ? <Cleaning onCleaned={() => void list.refetch()} /> : null}
         </>
       }
@@ -97,13 +97,16 @@ export default function LogPage() {
       <div className="mb-3 grid gap-2">
         <RangeButtons
           range={range}
-          onChange={(next) => grid.setFilters({ range: next, start_timestamp: "", end_timestamp: "" })}
+          onChange={(next) => grid.setFilters({ range: next, start_timestamp: "", end_timestamp: "" }, true)}
         />
         <LogChart
           admin={admin}
           filter={filter}
           ready={ready}
-          onZoom={({ start, end }) => grid.setFilters({ start_timestamp: String(start), end_timestamp: String(end) })}
+          came={live.came}
+          onZoom={({ start, end }) =>
+            grid.setFilters({ start_timestamp: String(start), end_timestamp: String(end) }, true)
+          }
         />
         {filter.type === LOG_TYPE.error ? (
           <LogCauses admin={admin} filter={filter} ready={ready} onOpen={grid.setOpen} />
@@ -245,9 +248,9 @@ function useFilterFields(admin: boolean, ranged: boolean): readonly (GridFilter 
 /**
  * Consumption under the filters, and the pace of the last minute. Asked once the rows are there: a sum may take longer.
  */
-function Totals({ admin, filter, ready }: { admin: boolean; filter: AskedFilter; ready: boolean }) {
+function Totals({ admin, filter, ready, came }: Counted) {
   const { t } = useLingui();
-  const options = { placeholderData: keepPreviousData, meta: { quiet: true } };
+  const options = countedOptions(came);
   const all = trpc.log.stat.useQuery(filter, { ...options, enabled: ready && admin });
   const own = trpc.log.ownStat.useQuery(filter, { ...options, enabled: ready && !admin });
   const { data } = admin ? all : own;

@@ -43,7 +43,7 @@ export function useLogGrid(): { grid: GridState<LogFilterKey>; range: LogRange |
   );
   useEffect(() => {
     if (!isFirst) return;
-    inner.setFilters({ range: "today" });
+    inner.setFilters({ range: "today" }, false);
     setFirst(false);
   }, [isFirst, inner]);
 
@@ -55,9 +55,9 @@ export function useLogGrid(): { grid: GridState<LogFilterKey>; range: LogRange |
     return {
       ...inner,
       filters: { ...inner.filters, ...times, range },
-      setFilters: (changes: Partial<Record<LogFilterKey, string>>) => {
+      setFilters: (changes: Partial<Record<LogFilterKey, string>>, step?: boolean) => {
         const fixed = changes.start_timestamp !== undefined || changes.end_timestamp !== undefined;
-        inner.setFilters(fixed ? { ...times, range: "", ...changes } : changes);
+        inner.setFilters(fixed ? { ...times, range: "", ...changes } : changes, step);
       },
     };
   }, [inner, range, now]);

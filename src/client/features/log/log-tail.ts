@@ -1,66 +1,7 @@
 import { useEffect, useRef, useState, useSyncExternalStore } from "react";
 import { type LogTail, type LogView, MAX_TAIL_ROWS } from "../../../shared/log-list";
-import { eventData } from "../../lib/event-stream";
 import { reportError } from "../../lib/errors";
-import { callHeaders, refusalOf } from "../../lib/http";
-
-/** Milliseconds until the next attempt after a lost connection: doubled each time, up to half a minute. */
-const FIRST_RETRY = 1000;
-const LAST_RETRY = 30_000;
-
-function onVisibility(listener: () => void): () => void {
-  document.addEventListener("visibilitychange", listener);
-  return () => document.removeEventListener("visibilitychange", listener);
-}
-
-const pause = (milliseconds: number, signal: AbortSignal) =>
-  new Promise<void>((resolve) => {
-    const timer = setTimeout(resolve, milliseconds);
-    signal.addEventListener(
-      "abort",
-      () => {
-        clearTimeout(timer);
-        resolve();
-      },
-      { once: true },
-    );
-  });
-
-/** Listens until `signal` aborts; reconnects, with the last row it received, whenever the connection ends. */
-async function follow(
-  query: string,
-  signal: AbortSignal,
-  take: (tail: LogTail) => void,
-  heard: (live: boolean) => void,
-): Promise<void> {
-  let end: number | undefined;
-  let retry = FIRST_RETRY;
-  while (!signal.aborted) {
-    try {
-      const since = end === undefined ? "" : `&since=${end}`;
-      const response = await fetch(`/api/log/live?${query}${since}`, { headers: callHeaders(), signal });
-      if (!response.headers.get("content-type")?.startsWith("text/event-stream")) {
-        reportError(await refusalOf(response));
-        // Signed out, or not allowed: asking again changes nothing.
-        if (response.status < 429) return heard(false);
-      } else if (response.body) {
-        for await (const data of eventData(response.body)) {
-          const tail = JSON.parse(data) as LogTail; // our own server's
-          end = tail.end;
-          retry = FIRST_RETRY;
-          heard(true);
-          take(tail);
-        }
-      }
-    } catch {
-      // The connection was lost; the next attempt shows whether it is back.
-    }
-    if (signal.aborted) return;
-    heard(false);
-    await pause(retry, signal);
-    retry = Math.min(retry * 2, LAST_RETRY);
-  }
-}
+import { follow, onVisibility } from "../../lib/live";
 
 export interface LiveLog {
   /** Newest first, at most MAX_TAIL_ROWS. */
@@ -69,6 +10,8 @@ export interface LiveLog {
   waiting: number;
   /** More came than could be shown. */
   skipped: boolean;
+  /** Milliseconds since 1970 at which the latest row came; 0: none did. */
+  came: number;
   /** False while reconnecting. */
   connected: boolean;
   /** Shows the rows held back. */
@@ -87,6 +30,7 @@ export function useLogTail({ on, query, held }: { on: boolean; query: string; he
   const [waiting, setWaiting] = useState(NONE);
   const [skipped, setSkipped] = useState(false);
   const [connected, setConnected] = useState(true);
+  const [came, setCame] = useState(0);
   const isHeld = useRef(held);
   isHeld.current = held;
 
@@ -99,11 +43,21 @@ export function useLogTail({ on, query, held }: { on: boolean; query: string; he
   useEffect(() => {
     if (!on || hidden) return;
     const stop = new AbortController();
-    const take = ({ items, skipped: more }: LogTail) => {
+    // With the last row it received, whenever it connects again.
+    let seen: number | undefined;
+    const take = ({ items, end, skipped: more }: LogTail) => {
+      seen = end;
       if (more) setSkipped(true);
+      if (items.length > 0) setCame(Date.now());
       if (items.length > 0) (isHeld.current ? setWaiting : setShown)((rows) => joinRows(items, rows));
     };
-    void follow(query, stop.signal, take, setConnected);
+    void follow({
+      path: () => `/api/log/live?${query}${seen === undefined ? "" : `&since=${seen}`}`,
+      signal: stop.signal,
+      take,
+      heard: setConnected,
+      refused: reportError,
+    });
     return () => stop.abort();
   }, [on, hidden, query]);
 
@@ -117,7 +71,7 @@ export function useLogTail({ on, query, held }: { on: boolean; query: string; he
     setWaiting(NONE);
   }, [held, waiting]);
 
-  return { rows: shown, waiting: waiting.length, skipped, connected, flush };
+  return { rows: shown, waiting: waiting.length, skipped, came, connected, flush };
 }
 
 /** Two runs of rows as one: each row once, newest first, at most MAX_TAIL_ROWS. */

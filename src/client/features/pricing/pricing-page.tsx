@@ -14,6 +14,7 @@ import { trpc } from "../../lib/trpc";
 import { choiceParam, textParam, useUrlState } from "../../lib/url-state";
 import { CopyButton } from "../../ui/copy-button";
 import { Select } from "../../ui/select";
+import { Skeleton } from "../../ui/skeleton";
 import { SwitchField } from "../../ui/switch";
 import { ModelDrawer } from "./model-drawer";
 import { RatioBadge } from "./price-cells";
@@ -84,6 +85,7 @@ export default function PricingPage() {
         ) : null
       }
     >
+      {!user && !catalogue && !query.error ? <Skeleton className="h-9" /> : null}
       {catalogue && !user ? (
         <p className="flex items-center gap-2 rounded-md bg-blue-bg px-3 py-2 text-blue-fg">
           <Info aria-hidden className="size-4 shrink-0" />
@@ -91,6 +93,7 @@ export default function PricingPage() {
         </p>
       ) : null}
       <div className="flex min-w-0 items-start gap-4">
+        {wide && query.isPending ? <Skeleton className="h-96 w-48 shrink-0" /> : null}
         {wide && all.length > 0 ? <PriceFacets rows={all} filter={grid.filters} onFilter={grid.setFilters} /> : null}
         <div className="min-w-0 flex-1">
           <DataGrid

@@ -32,8 +32,8 @@ function useTokenGrid(): GridState<Filter> {
   return useMemo(
     () => ({
       ...grid,
-      setFilters: ({ token, ...others }) =>
-        grid.setFilters({ ...others, ...(token === undefined ? {} : { token: shortKey(token) }) }),
+      setFilters: ({ token, ...others }, step) =>
+        grid.setFilters({ ...others, ...(token === undefined ? {} : { token: shortKey(token) }) }, step),
     }),
     [grid],
   );

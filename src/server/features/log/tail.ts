@@ -11,23 +11,18 @@ import { ROLE } from "../../../shared/roles";
 import type { Services } from "../../contracts/context";
 import type { LogRow } from "../../db/schema";
 import { buildInput } from "../../http/coerce";
+import { liveResponse } from "../../http/live-stream";
 import type { PlainRoute } from "../../http/plain";
-import { stillHolds, watchStanding } from "../../http/standing";
+import { stillHolds } from "../../http/standing";
 import { signedIn } from "../../http/trpc";
-import { PING, writeFrame } from "../../lib/sse";
 import { fits } from "./filter";
 import { present, scopeOf } from "./service";
 
 const LOOK_EVERY_MS = 1000;
-const PING_EVERY_MS = 15_000;
-/** After this the listener must reconnect: a connection whose other end is gone does not stay for ever. */
-const LISTEN_MS = 300_000;
 /** Postgres commits rows out of the order of their ids: one that comes this late is still seen. */
 const LATE_MS = 10_000;
 const MOST_LISTENERS = 200;
 const MOST_PER_USER = 4;
-/** Events that wait for a slow reader. */
-const BUFFER = 8;
 
 interface Listener {
   user_id: number;
@@ -138,72 +133,43 @@ export function createLogTail(services: Needs): LiveTail {
       if (watcher.listeners.size >= MOST_LISTENERS || mine >= MOST_PER_USER) fail("log_tail_full");
       const wanted = fits(user_id, scope, filter);
       const show = present(ctx, scope);
-      let close = () => {};
-      const body = new ReadableStream<Uint8Array>(
-        {
-          start: async (controller) => {
-            let missed = false;
-            const say = (tail: LogTail) => controller.enqueue(writeFrame(JSON.stringify(tail)));
-            /** Asked when rows have been read: those of a later time are not among them. */
-            const mayRead = async (): Promise<boolean> => {
-              if (!(await stillHolds(ctx, request, ctx.actor))) close();
-              return watcher.listeners.has(listener);
-            };
-            const listener: Listener = {
-              user_id,
-              take: async (rows, end, skipped) => {
-                const items = rows.filter(wanted).map(show);
-                missed ||= skipped;
-                if (items.length === 0 || !(await mayRead())) return;
-                if ((controller.desiredSize ?? 0) <= 0) {
-                  missed = true;
-                  return;
-                }
-                say({ items, end, skipped: missed });
-                missed = false;
-              },
-            };
-            const ping = setInterval(
-              () => (controller.desiredSize ?? 0) > 0 && controller.enqueue(PING),
-              PING_EVERY_MS,
-            );
-            const limit = setTimeout(() => close(), LISTEN_MS);
-            const unwatch = watchStanding(ctx, request, ctx.actor, () => close());
-            close = () => {
-              close = () => {};
-              clearInterval(ping);
-              clearTimeout(limit);
-              unwatch();
-              watcher.listeners.delete(listener);
-              over.signal.removeEventListener("abort", ended);
-              try {
-                controller.close();
-              } catch {
-                // The listener has disconnected, and the stream is over.
+      let missed = false;
+      let listener: Listener | undefined;
+      return liveResponse(ctx, {
+        request,
+        actor: ctx.actor,
+        over: over.signal,
+        began: async ({ ready, say: send, close }) => {
+          const say = (tail: LogTail) => send(tail);
+          /** Asked when rows have been read: those of a later time are not among them. */
+          const mayRead = async (): Promise<boolean> => {
+            if (!(await stillHolds(ctx, request, ctx.actor))) close();
+            return listener !== undefined && watcher.listeners.has(listener);
+          };
+          listener = {
+            user_id,
+            take: async (rows, end, skipped) => {
+              const items = rows.filter(wanted).map(show);
+              missed ||= skipped;
+              if (items.length === 0 || !(await mayRead())) return;
+              if (!ready()) {
+                missed = true;
+                return;
               }
-            };
-            const ended = () => close();
-            over.signal.addEventListener("abort", ended, { once: true });
-            request.signal.addEventListener("abort", ended, { once: true });
-            const end = await watcher.join(listener);
-            const before = since === undefined ? [] : await newest(services, since);
-            if (!(await mayRead())) return close();
-            say({
-              items: before.filter(wanted).map(show),
-              end: Math.max(end, before[0]?.id ?? 0),
-              skipped: before.length === MAX_TAIL_ROWS,
-            });
-          },
-          cancel: () => close(),
+              say({ items, end, skipped: missed });
+              missed = false;
+            },
+          };
+          const end = await watcher.join(listener);
+          const before = since === undefined ? [] : await newest(services, since);
+          if (!(await mayRead())) return close();
+          say({
+            items: before.filter(wanted).map(show),
+            end: Math.max(end, before[0]?.id ?? 0),
+            skipped: before.length === MAX_TAIL_ROWS,
+          });
         },
-        { highWaterMark: BUFFER },
-      );
-      return new Response(body, {
-        headers: {
-          "content-type": "text/event-stream; charset=utf-8",
-          "cache-control": "no-store",
-          "x-accel-buffering": "no",
-        },
+        ended: () => void (listener && watcher.listeners.delete(listener)),
       });
     },
   };

@@ -193,6 +193,8 @@ export async function createTokens(
         )),
       );
     }
+    // For the open pages of their owner, to which one is as good as all.
+    if (created[0]) yield* ctx.cluster.bus.announce(q, "tokens", String(created[0].id));
     return created;
   });
 }
