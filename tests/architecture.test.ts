@@ -122,6 +122,7 @@ const MACROS = new Set(["scripts/plugins/logo-sprite.ts"]);
 const LONG_FILES: Record<string, string> = {
   "src/shared/channel-types.ts": "one entry a vendor: a table",
   "src/shared/options.ts": "one line an option: a table",
+  "src/shared/channel-setting.ts": "one entry a member with its words: a table",
   "src/server/db/schema.ts": "every table: one thing a migration is made of",
   "src/shared/model-prices.ts": "one line a price, with its source: a table",
   "src/server/protocol/vendor-errors.ts": "one entry an error, with its source: a table",
