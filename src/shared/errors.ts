@@ -277,7 +277,6 @@ export const errors = {
   range_too_long: fact(400, "caller", "时间跨度不能超过 {days} 天", "The range may span {days} days at most"),
   log_cleaning_running: fact(400, "caller", "日志清理已在运行中，请稍后再试", "The log is already being cleaned"),
   log_tail_full: fact(429, "caller", "实时日志连接数过多，请关闭其他页面后再试", "Too many live logs are open; close another page and try again", 429),
-  changes_full: fact(429, "caller", "打开的页面过多，此页不再即时更新", "Too many pages are open; this one is not updated at once", 429),
 
   // Relay: the caller's side
   token_missing: fact(401, "caller", "未提供令牌", "No API key was provided", 401),

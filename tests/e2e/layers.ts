@@ -1,6 +1,7 @@
 /** The layers of the console that pages do not show by themselves: drawers, dialogs, menus, and how each is opened. */
 import type { Page } from "playwright-core";
 import type { Language } from "../kit/browser";
+import { settled } from "../kit/browser-wait";
 import { consoleText } from "../kit/texts";
 
 export interface Layer {
@@ -87,6 +88,8 @@ export async function openLayer(
   const path = Object.entries(rows).reduce((text, [name, id]) => text.replace(`{${name}}`, String(id)), layer.path);
   await page.goto(origin + path);
   await page.locator("main").first().waitFor();
+  // What loads above a button moves it from under the mouse.
+  if (layer.presses) await settled(page);
   for (const text of layer.presses ?? []) {
     const name = pattern(consoleText(language, text));
     const press = page

@@ -47,7 +47,7 @@ export interface RenderedPage {
 }
 
 // A machine that runs other tests at the same time answers late.
-configure({ asyncUtilTimeout: 5000 });
+configure({ asyncUtilTimeout: 10_000 });
 
 const realFetch = globalThis.fetch;
 

@@ -37,7 +37,9 @@ export async function follow<T>({ path, signal, take, heard, refused }: Followin
   while (!signal.aborted) {
     try {
       const response = await fetch(path(), { headers: callHeaders(), signal });
-      if (!response.headers.get("content-type")?.startsWith("text/event-stream")) {
+      if (response.status === 204) {
+        retry = LAST_RETRY;
+      } else if (!response.headers.get("content-type")?.startsWith("text/event-stream")) {
         refused(await refusalOf(response));
         // Signed out, or not allowed: asking again changes nothing.
         if (response.status < 429) return heard(false);

@@ -3,6 +3,7 @@
  * rate whatever the answers take, and the book of the trials (tests/kit/trial/).
  */
 import { existsSync, readFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { DURABLE, type Server, startServer } from "../../../scripts/bench/postgres";
 import { type CallRecord, fateOf, modelsOf, type PlannedCall } from "../../kit/trial/calls";
@@ -191,6 +192,19 @@ export function longWaits({ folder }: Server): number[] {
   const file = join(folder, "data/log/server.log");
   if (!existsSync(file)) return [];
   return [...readFileSync(file, "utf8").matchAll(/ acquired \w+ on .* after ([\d.]+) ms/g)].map(([, ms]) => Number(ms));
+}
+
+/**
+ * Gives the server the last core and everything that this process starts the others, as if it had a machine of its own:
+ * else what the nodes do to the caches of a core counts as the server's work. Returns how to undo it; nothing happens
+ * on one core and without `taskset`.
+ */
+export function setApart({ pid }: Server): { apart: boolean; undo(): void } {
+  const last = availableParallelism() - 1;
+  const pin = (cores: string, to: number): boolean =>
+    Bun.which("taskset") !== null && Bun.spawnSync(["taskset", "-acp", cores, String(to)]).success;
+  const apart = last > 0 && pin(String(last), pid) && pin(`0-${last - 1}`, process.pid);
+  return { apart, undo: () => void (apart && pin(`0-${last}`, process.pid)) };
 }
 
 /** Deadlocks of all databases of the server. */

@@ -36,8 +36,14 @@ interface Listener {
 
 type Needs = Pick<Services, "db" | "cluster">;
 
+/** There is nothing to follow, or not now. */
+const nothing = (): Response => new Response(null, { status: 204 });
+
 export interface ChangeStream {
-  /** `GET /api/changes`: events `{"nouns": ["channel"]}`; the first one names none. */
+  /**
+   * `GET /api/changes`: events `{"nouns": ["channel"]}`; the first one names none. 204 for a caller who is not signed
+   * in or has too many pages open.
+   */
   route: PlainRoute;
   /** Ends every stream and refuses new ones: the process stops. */
   close(): void;
@@ -77,11 +83,13 @@ export function createChangeStream(services: Needs): ChangeStream {
   const route: PlainRoute = {
     line: "GET /api/changes",
     answer: async (base, request) => {
+      // Browsers report every refusal as an error of the page: who has just signed out, or has many pages, made none.
+      if (base.actor.kind === "guest" && !base.actor.unknown) return nothing();
       const ctx = signedIn(base, ROLE.user);
       if (over.signal.aborted) fail("draining");
       const { actor } = ctx;
       const mine = [...listeners].filter(({ user_id }) => user_id === actor.id).length;
-      if (listeners.size >= MOST_LISTENERS || mine >= MOST_PER_USER) fail("changes_full");
+      if (listeners.size >= MOST_LISTENERS || mine >= MOST_PER_USER) return nothing();
       let listener: Listener | undefined;
       let timer: ReturnType<typeof setTimeout> | undefined;
       return liveResponse(ctx, {
