@@ -3,6 +3,20 @@ import { CloudOff } from "lucide-react";
 import { formatTime } from "../lib/format";
 import { useLostConnection } from "../lib/connection";
 
+/** Its height, for what lies below it: its text takes three lines on a small screen. */
+const HEIGHT = "--connection-bar";
+
+/** Keeps the height known while the bar is there. */
+function measured(bar: HTMLElement) {
+  const { style } = document.documentElement;
+  const observer = new ResizeObserver(() => style.setProperty(HEIGHT, `${bar.offsetHeight}px`));
+  observer.observe(bar);
+  return () => {
+    observer.disconnect();
+    style.removeProperty(HEIGHT);
+  };
+}
+
 /** Says that the server cannot be reached, and how old what is shown is. It goes by itself. */
 export function ConnectionBar() {
   const { t } = useLingui();
@@ -11,6 +25,7 @@ export function ConnectionBar() {
   const time = formatTime(lostAt);
   return (
     <div
+      ref={measured}
       role="status"
       className="sticky top-12 z-20 flex items-center gap-2 border-b border-line bg-yellow-bg px-4 py-2 text-sm text-yellow-fg"
     >
