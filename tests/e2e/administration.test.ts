@@ -204,13 +204,10 @@ test.skipIf(noChromium)(
     await context.setOffline(true);
     const bar = page.getByRole("status").filter({ hasText: "cannot be reached" });
     await bar.waitFor();
-    await becomes(
-      async () => {
-        const [above, below] = await Promise.all([bar.boundingBox(), toast.boundingBox()]);
-        return above !== null && below !== null && below.y >= above.y + above.height;
-      },
-      true,
-    );
+    await becomes(async () => {
+      const [above, below] = await Promise.all([bar.boundingBox(), toast.boundingBox()]);
+      return above !== null && below !== null && below.y >= above.y + above.height;
+    }, true);
     await Promise.all([list.close(), other.close()]);
   },
 );

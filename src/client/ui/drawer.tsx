@@ -76,7 +76,7 @@ export function Drawer({
             <Radix.Title className="min-w-0 flex-1 truncate text-md">{title}</Radix.Title>
             {headerExtra}
             <Radix.Close asChild>
-              <IconButton label={t`关闭`} shortcut="Esc" data-print="hide">
+              <IconButton label={t`关闭`} shortcut="Esc">
                 <X />
               </IconButton>
             </Radix.Close>

@@ -7,6 +7,7 @@ import { ROLE } from "../../../shared/roles";
 const { closePage, openPage, screen } = await import("../../../../tests/kit/client-page");
 const { within } = await import("@testing-library/react");
 const { storeUser, clearUser } = await import("../../lib/session");
+const { formatTime } = await import("../../lib/format");
 const { default: AuditPage } = await import("./audit-page");
 
 afterEach(() => {
@@ -46,7 +47,7 @@ for (const side of ["before", "after"] as const)
     expect(rows).toEqual([
       ["字段", "值"],
       ["name", "main"],
-      ["draining_since", "1700000000"],
+      ["draining_since", formatTime(1_700_000_000)],
       ["models", '["a","b"]'],
     ]);
     expect(drawer.textContent).not.toContain("{");
