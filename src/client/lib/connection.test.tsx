@@ -11,6 +11,7 @@ const { useGridState } = await import("../components/data-grid/grid-state");
 const { followChanges } = await import("./changes");
 const { nextPause, watchConnection } = await import("./connection");
 const { isServerThere } = await import("./http");
+const { currentStatus } = await import("./status");
 const { joinTabs } = await import("./tabs");
 const { trpc } = await import("./trpc");
 
@@ -149,8 +150,19 @@ test("what one tab changes, another reads again, and nothing else", async () => 
       .map(({ queryKey }) => (queryKey as [string[]])[0][0]);
   await change([["channel", "update"]]);
   await waitFor(() => expect(stale()).toEqual(["channel", "log"]));
+  const working = globalThis.fetch;
+  const asked: string[] = [];
+  const server = (target: RequestInfo | URL) => {
+    asked.push(String(target));
+    return Promise.resolve(Response.json({ success: true, data: { system_name: "Another" } }));
+  };
+  globalThis.fetch = Object.assign(server, { preconnect: working.preconnect });
   await change([["option", "update"]]);
   await waitFor(() => expect(stale()).toEqual(["channel", "log", "token"]));
+  // What every page shows of the settings, too.
+  expect(asked).toEqual(["/api/status"]);
+  await waitFor(() => expect(currentStatus().system_name).toBe("Another"));
+  globalThis.fetch = working;
   for (const end of ends) end();
 });
 
@@ -171,7 +183,7 @@ test("a page reads again what the server says was changed elsewhere, all of it a
   const say = (nouns: string[]) => stream?.enqueue(new TextEncoder().encode(`data: ${JSON.stringify({ nouns })}\n\n`));
   const server = (target: RequestInfo | URL) => {
     asked.push(String(target));
-    if (String(target) !== "/api/changes") return Promise.resolve(Response.json({ success: true }));
+    if (String(target) !== "/api/changes") return Promise.resolve(Response.json({ success: true, data: {} }));
     const body = new ReadableStream<Uint8Array>({ start: (controller) => void (stream = controller) });
     return Promise.resolve(new Response(body, { headers: { "content-type": "text/event-stream" } }));
   };

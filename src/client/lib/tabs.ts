@@ -3,6 +3,7 @@
  * server is back.
  */
 import type { QueryClient } from "@tanstack/react-query";
+import { loadStatus } from "./status";
 
 const NAME = "weir-changes";
 
@@ -42,6 +43,8 @@ export const concernedBy = (changed: string): readonly string[] | undefined =>
 /** Reads again what a change of `changed` concerns. */
 export function readAgain(queries: QueryClient, changed: Changed): void {
   const concerned = changed === null ? undefined : concernedBy(changed);
+  // The name, the menu's flags and the like are no query. A sign-in changes none of them.
+  if (!concerned && changed !== "auth") void loadStatus();
   if (!concerned) return void queries.invalidateQueries();
   void queries.invalidateQueries({
     predicate: ({ queryKey }) => {
