@@ -7,7 +7,8 @@ import { useLostConnection } from "../lib/connection";
 const HEIGHT = "--connection-bar";
 
 /** Keeps the height known while the bar is there. */
-function measured(bar: HTMLElement) {
+function measured(bar: HTMLElement | null) {
+  if (!bar) return;
   const { style } = document.documentElement;
   const observer = new ResizeObserver(() => style.setProperty(HEIGHT, `${bar.offsetHeight}px`));
   observer.observe(bar);

@@ -128,8 +128,8 @@ const criticalCounts = (ctx: Ctx, critical: NonNullable<RouteMeta["critical"]>):
 const nounOf = (path: string): string => path.slice(0, path.indexOf("."));
 
 /**
- * Refuses requests of other sites, counts critical calls by client address, tells open pages of what was changed, turns AppErrors into tRPC errors, logs
- * unexpected ones.
+ * Refuses requests of other sites, counts critical calls by client address, tells open pages of what was changed, turns
+ * AppErrors into tRPC errors, logs unexpected ones.
  */
 const base = t.procedure.use(async ({ ctx, meta, type, next, path }) => {
   const refused = unknownActor(ctx.actor);

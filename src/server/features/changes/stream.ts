@@ -49,8 +49,8 @@ const nothing = (): Response => new Response(null, { status: 204 });
 
 export interface ChangeStream {
   /**
-   * `GET /api/changes`: events `{"nouns": ["channel"]}`, "*" for any; the first one names none. 204 for a caller who is not signed
-   * in or has too many pages open.
+   * `GET /api/changes`: events `{"nouns": ["channel"]}`, "*" for any; the first one names none. 204 for a caller who is
+   * not signed in or has too many pages open.
    */
   route: PlainRoute;
   /** Ends every stream and refuses new ones: the process stops. */

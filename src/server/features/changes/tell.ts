@@ -16,10 +16,7 @@ const NOUNS_OF: Readonly<Record<EventSubject, readonly string[]>> = {
   node: ["instance"],
 };
 
-/** A change as it is announced: "redemption:7", 0 = nobody's. */
-export const changeId = (noun: string, owner: number): string => `${noun}:${owner}`;
-
-/** The changes of one announcement. */
+/** The changes of one announcement: "redemption:7,channel:0", each a noun and its owner, 0 = none. */
 export function* readChanges(id: string): Generator<{ noun: string; owner: number }> {
   for (const change of id.split(",")) {
     const [noun = "", owner] = change.split(":");
@@ -44,7 +41,7 @@ export function createChanges(services: Pick<Services, "db" | "cluster" | "backg
   };
   const changes: Changes = {
     tell(noun, owner = 0) {
-      waiting.add(changeId(noun, owner));
+      waiting.add(`${noun}:${owner}`);
       timer ??= setTimeout(announce, GATHER_MS);
       timer.unref();
     },
