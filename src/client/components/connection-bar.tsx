@@ -3,18 +3,20 @@ import { CloudOff } from "lucide-react";
 import { formatTime } from "../lib/format";
 import { useLostConnection } from "../lib/connection";
 
-/** Its height, for what lies below it: its text takes three lines on a small screen. */
-const HEIGHT = "--connection-bar";
+/** Where it ends, for what lies below it: its text takes three lines on a small screen. */
+const END = "--below-bars";
+/** The top bar's height. */
+const TOP = 48;
 
-/** Keeps the height known while the bar is there. */
+/** Keeps its end known while the bar is there. */
 function measured(bar: HTMLElement | null) {
   if (!bar) return;
   const { style } = document.documentElement;
-  const observer = new ResizeObserver(() => style.setProperty(HEIGHT, `${bar.offsetHeight}px`));
+  const observer = new ResizeObserver(() => style.setProperty(END, `${TOP + bar.offsetHeight}px`));
   observer.observe(bar);
   return () => {
     observer.disconnect();
-    style.removeProperty(HEIGHT);
+    style.removeProperty(END);
   };
 }
 

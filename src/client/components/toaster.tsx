@@ -4,7 +4,7 @@ import { toast, Toaster as Sonner } from "sonner";
 import { useDarkTheme } from "../lib/theme";
 import { showToasts } from "../lib/toast";
 
-const BELOW_BARS = "calc(56px + var(--connection-bar, 0px))";
+const BELOW_BARS = "calc(var(--below-bars, 48px) + 8px)";
 
 /** The stack of toasts, read out politely. */
 export default function Toaster() {
