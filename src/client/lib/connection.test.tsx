@@ -55,6 +55,22 @@ test("a bar says that the server is gone and how old what is shown is; it goes b
   await screen.findByText("total 2");
 });
 
+test("an answer that was under way when the network went does not take the bar away", async () => {
+  const answer = Promise.withResolvers<object>();
+  await openPage(<Watched />, "/", {
+    procedures: { "token.list": () => answer.promise },
+    paths: { "/api/status": () => Response.json({ success: true, message: "", data: {} }) },
+  });
+  await screen.findByText("nothing");
+  onlineManager.setOnline(false);
+  await screen.findByRole("status");
+  answer.resolve({ items: [], page: 1, page_size: 10, total: 1 });
+  await screen.findByText("total 1");
+  expect(screen.queryByRole("status") === null).toBe(false);
+  onlineManager.setOnline(true);
+  await waitFor(() => expect(screen.queryByRole("status") === null).toBe(true));
+});
+
 test("a proxy's page in place of the server's answer is a server that is gone, and a page of its own is not", async () => {
   const { user } = await openPage(<Watched />, "/", {
     procedures: { "token.list": () => ({ items: [], page: 1, page_size: 10, total: 1 }) },
