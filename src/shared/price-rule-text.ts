@@ -42,20 +42,27 @@ function daysText(days: readonly number[], lang: Lang): string {
   return lang === "zh" ? parts.map((part) => `周${part}`).join("、") : parts.join(", ");
 }
 
-/** "Mon–Fri 09:00–12:00 (Asia/Shanghai)". */
+/** "Mon–Fri 09:00–12:00 (Asia/Shanghai)", "09:00–12:00 every day (UTC)". */
 function windowText({ zone, days, from, to, except }: HourWindow, lang: Lang): string {
-  const on = days && days.length < 7 ? `${daysText(days, lang)} ` : lang === "zh" ? "每天 " : "daily ";
-  const without = except ? (lang === "zh" ? `，${except.join("、")} 除外` : `, except ${except.join(", ")}`) : "";
-  return `${on}${from}–${to}${lang === "zh" ? `（${zone}${without}）` : ` (${zone}${without})`}`;
+  const some = days && days.length < 7 ? daysText(days, lang) : undefined;
+  if (lang === "zh") {
+    const without = except ? `，${except.join("、")} 除外` : "";
+    return `${some ?? "每天"} ${from}–${to}（${zone}${without}）`;
+  }
+  const hours = `${from}–${to}`;
+  const without = except ? `, except ${except.join(", ")}` : "";
+  return `${some ? `${some} ${hours}` : `${hours} every day`} (${zone}${without})`;
 }
 
 /** "2026-10-01 to 2026-12-31 (UTC)", both days included. */
 function datesText({ zone, from, until }: DateRange, lang: Lang): string {
   if (lang === "zh") {
-    const end = until === undefined ? "起" : from === undefined ? `截至 ${until}` : ` 至 ${until}`;
-    return `${from ?? ""}${end}（${zone}）`;
+    const days =
+      from === undefined ? `${until} 及以前` : until === undefined ? `${from} 及以后` : `${from} 至 ${until}`;
+    return `${days}（${zone}）`;
   }
-  const days = from === undefined ? `until ${until}` : until === undefined ? `from ${from} on` : `${from} to ${until}`;
+  const days =
+    from === undefined ? `${until} or earlier` : until === undefined ? `${from} or later` : `${from} to ${until}`;
   return `${days} (${zone})`;
 }
 
@@ -76,8 +83,12 @@ function conditionTexts(when: RuleConditions, lang: Lang): string[] {
     values ? [zh ? `${name.zh}为 ${listed(values)}` : `${name.en} is ${listed(values)}`] : [];
   const { hours, dates, input, cached, seconds, member } = when;
   return [
-    ...(dates ? [dates.map((range) => datesText(range, lang)).join(zh ? "或" : " or ")] : []),
-    ...(hours ? [hours.map((window) => windowText(window, lang)).join(zh ? "或" : " or ")] : []),
+    ...(dates
+      ? [`${zh ? "日期为 " : "the date is "}${dates.map((range) => datesText(range, lang)).join(zh ? "或 " : " or ")}`]
+      : []),
+    ...(hours
+      ? [`${zh ? "时间为" : "the time is "}${hours.map((window) => windowText(window, lang)).join(zh ? "或" : " or ")}`]
+      : []),
     ...(input ? [`${zh ? "输入" : "the input is "}${rangeText(input, TOKENS, lang)}`] : []),
     ...(cached === undefined
       ? []
@@ -88,7 +99,7 @@ function conditionTexts(when: RuleConditions, lang: Lang): string[] {
         ]),
     ...named(when.service_tier, { zh: "服务档位", en: "the service tier" }),
     ...named(when.region, { zh: "处理地区", en: "the region" }),
-    ...(when.batch ? [zh ? "属于批处理" : "the call is part of a batch"] : []),
+    ...(when.batch ? [zh ? "调用属于批处理" : "the call is part of a batch"] : []),
     ...named(when.size, { zh: "图片尺寸", en: "the image's size" }),
     ...named(when.quality, { zh: "图片质量", en: "the image's quality" }),
     ...(seconds ? [`${zh ? "时长" : "the length is "}${rangeText(seconds, SECONDS, lang)}`] : []),
@@ -130,11 +141,17 @@ function outcomeText({ then }: PriceRule, lang: Lang): string {
 const CALLERS: Text = { zh: "（调用者可借此降低价格）", en: " (callers may lower their price by it)" };
 const SERVED: Text = { zh: "（上游的应答如此说明时）", en: " (where the upstream's answer says so)" };
 
+/** Chinese and a Latin letter or digit are apart: "为 flex 时", but "命中缓存时". */
+function inZh(conditions: readonly string[]): string {
+  const text = conditions.join("，且");
+  return `当${text}${/[\w%]$/.test(text) ? " " : ""}时`;
+}
+
 /** The rule as a sentence: when, then what. */
 export function ruleText(rule: PriceRule, lang: Lang): string {
   const when = conditionTexts(rule.when, lang);
   const then = outcomeText(rule, lang);
   const cheaper = rule.cheaper ? (isServiceRule(rule) ? SERVED : CALLERS)[lang] : "";
-  if (lang === "zh") return `${when.length > 0 ? `当${when.join("，且")}时` : "任何时候"}：${then}${cheaper}`;
+  if (lang === "zh") return `${when.length > 0 ? inZh(when) : "任何时候"}：${then}${cheaper}`;
   return `${when.length > 0 ? `When ${when.join(", and ")}` : "Always"}: ${then}${cheaper}`;
 }

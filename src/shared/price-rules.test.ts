@@ -406,8 +406,8 @@ describe("an operator sees", () => {
   const peak: PriceRule = { name: "peak", when: shanghai("09:00", "12:00", [1, 2, 3, 4, 5]), then: { factor: 2 } };
 
   test("each rule as a sentence in both languages", () => {
-    expect(ruleText(peak, "en")).toBe("When Mon–Fri 09:00–12:00 (Asia/Shanghai): the price × 2");
-    expect(ruleText(peak, "zh")).toBe("当周一至周五 09:00–12:00（Asia/Shanghai）时：价格 × 2");
+    expect(ruleText(peak, "en")).toBe("When the time is Mon–Fri 09:00–12:00 (Asia/Shanghai): the price × 2");
+    expect(ruleText(peak, "zh")).toBe("当时间为周一至周五 09:00–12:00（Asia/Shanghai）时：价格 × 2");
     const other: PriceRule = {
       name: "o",
       when: {
@@ -419,10 +419,10 @@ describe("an operator sees", () => {
       then: { usd: { input: 4, output: 18, call: 0.1 } },
     };
     expect(ruleText(other, "en")).toBe(
-      "When Sat, Sun 22:00–06:00 (UTC, except 2027-01-01), and the input is over 200000 tokens, and no part of the input is read from a cache, and the request's speed is fast or turbo: input $4, output $18 per million, $0.1 a call",
+      "When the time is Sat, Sun 22:00–06:00 (UTC, except 2027-01-01), and the input is over 200000 tokens, and no part of the input is read from a cache, and the request's speed is fast or turbo: input $4, output $18 per million, $0.1 a call",
     );
     expect(ruleText(other, "zh")).toBe(
-      "当周六、周日 22:00–06:00（UTC，2027-01-01 除外），且输入超过 200000 个 Token，且输入没有命中缓存，且请求的 speed 为 fast 或 turbo时：输入 $4、输出 $18（每百万），每次 $0.1",
+      "当时间为周六、周日 22:00–06:00（UTC，2027-01-01 除外），且输入超过 200000 个 Token，且输入没有命中缓存，且请求的 speed 为 fast 或 turbo 时：输入 $4、输出 $18（每百万），每次 $0.1",
     );
   });
 
@@ -433,8 +433,8 @@ describe("an operator sees", () => {
       "When the input is over 272000 tokens: input × 2, output × 1.5",
     ]);
     expect([batch, tier].map((rule) => ruleText(rule, "zh"))).toEqual([
-      "当属于批处理时：价格 × 0.5",
-      "当输入超过 272000 个 Token时：输入 × 2，输出 × 1.5",
+      "当调用属于批处理时：价格 × 0.5",
+      "当输入超过 272000 个 Token 时：输入 × 2，输出 × 1.5",
     ]);
     // Rows keep the whole rule: what is read from them has to be one.
     expect([batch, tier].map((rule) => "rules" in parseRules([rule]))).toEqual([true, true]);
@@ -448,14 +448,14 @@ describe("an operator sees", () => {
     });
     const ranges = [{ from: "2026-10-01", until: "2026-12-31" }, { until: "2026-12-31" }, { from: "2026-10-01" }];
     expect(ranges.map((range) => ruleText(dated(range), "en"))).toEqual([
-      "When 2026-10-01 to 2026-12-31 (UTC): the price × 0.5",
-      "When until 2026-12-31 (UTC): the price × 0.5",
-      "When from 2026-10-01 on (UTC): the price × 0.5",
+      "When the date is 2026-10-01 to 2026-12-31 (UTC): the price × 0.5",
+      "When the date is 2026-12-31 or earlier (UTC): the price × 0.5",
+      "When the date is 2026-10-01 or later (UTC): the price × 0.5",
     ]);
     expect(ranges.map((range) => ruleText(dated(range), "zh"))).toEqual([
-      "当2026-10-01 至 2026-12-31（UTC）时：价格 × 0.5",
-      "当截至 2026-12-31（UTC）时：价格 × 0.5",
-      "当2026-10-01起（UTC）时：价格 × 0.5",
+      "当日期为 2026-10-01 至 2026-12-31（UTC）时：价格 × 0.5",
+      "当日期为 2026-12-31 及以前（UTC）时：价格 × 0.5",
+      "当日期为 2026-10-01 及以后（UTC）时：价格 × 0.5",
     ]);
   });
 

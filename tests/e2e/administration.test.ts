@@ -176,3 +176,42 @@ test.skipIf(noChromium)(
     upstream.close();
   },
 );
+
+test.skipIf(noChromium)(
+  "what one browser changes, a list in another browser shows within two seconds; toast and drawer lie below the bar of a lost connection",
+  async () => {
+    const id = await weir.newChannel({ name: "shared", base_url: "http://127.0.0.1:9", models: ["m"] });
+    const [list, other] = await Promise.all([
+      browser.open(`${weir.url}/redemption`, { as: weir.root, language: "en" }),
+      browser.open(`${weir.url}/channel?open=${id}`, { as: weir.root, language: "en" }),
+    ]);
+    await Promise.all([list.settled(), other.settled()]);
+    const soon = { timeout: 2000 };
+    const codes = await weir.root.ok<string[]>("POST", "/api/redemption/", { name: "gift", quota: 5, count: 1 });
+    const row = list.page.getByRole("row", { name: /gift/ });
+    await row.waitFor(soon);
+    const user = await weir.newUser();
+    await user.ok("POST", "/api/user/topup", { key: codes[0] });
+    await row.getByText("Used").waitFor(soon);
+
+    const { page, context } = other;
+    await page.getByRole("switch").first().click();
+    const toast = page.locator("[data-sonner-toast]").first();
+    await toast.waitFor();
+    await page.setViewportSize({ width: 320, height: 700 });
+    other.expectProblem("ERR_INTERNET_DISCONNECTED");
+    await context.setOffline(true);
+    // Not by its role: the drawer hides what is behind it from screen readers.
+    const bar = page.locator('[role="status"]', { hasText: "cannot be reached" });
+    const drawer = page.getByRole("dialog");
+    await bar.waitFor();
+    await becomes(async () => {
+      const [above, ...below] = await Promise.all([bar, toast, drawer].map((part) => part.boundingBox()));
+      return above != null && below.every((box) => box != null && box.y >= above.y + above.height);
+    }, true);
+    // The name of what the drawer is about keeps its room.
+    const title = drawer.getByRole("heading").first().getByText("shared");
+    expect(await title.evaluate((text) => text.scrollWidth <= text.clientWidth)).toBe(true);
+    await Promise.all([list.close(), other.close()]);
+  },
+);

@@ -271,7 +271,11 @@ describe.skipIf(!found)("channels", () => {
       expectProblem("status of 404");
       const row = rowOf(page, "将被删");
       await row.waitFor();
-      await weir.root.trpc.channel.delete.mutate({ id });
+      // While the copy is on its way: told of it, the page drops the row at once.
+      await page.route("**/trpc/channel.copy*", async (route) => {
+        await weir.root.trpc.channel.delete.mutate({ id });
+        await route.continue();
+      });
       await row.getByRole("button", { name: "行菜单" }).click();
       await page.getByRole("menuitem", { name: "复制" }).click();
       const told = page.getByText("渠道复制失败：渠道未找到，请刷新页面后重试。");

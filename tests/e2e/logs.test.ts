@@ -114,6 +114,7 @@ describe.skipIf(noChromium)("the log in the console", () => {
     expect(await page.locator("#root").isVisible()).toBe(false);
     const { x = -1, y = -1, width = 0 } = (await dialog.boundingBox()) ?? {};
     expect([x, y, width]).toEqual([0, 0, 1440]);
+    expect(await dialog.getByRole("button").filter({ visible: true }).count()).toBe(0);
     await page.emulateMedia({ media: "screen" });
     await close();
     check();

@@ -9,7 +9,7 @@ import { openDb } from "../../src/server/db/client";
 import { dueMessages, openFindings, takeMessages } from "../../src/server/features/alert/incidents";
 
 const [url = "", moment = "", target = ""] = process.argv.slice(2);
-const services = { db: await openDb({ url, pool: 2 }), now: () => Number(moment) };
+const services = { db: await openDb({ url, pool: 2 }), now: () => Number(moment), changes: { tell: () => {} } };
 
 for (let n = 0; ; n++) {
   const params = { name: `model-${n}`, percent: 50, calls: 10, errors: 5, minutes: 5 };

@@ -9,6 +9,7 @@ import { readEnv } from "../../src/server/env";
 import { createChannelPool } from "../../src/server/features/channel/pool";
 import { withVirtualModels } from "../../src/server/features/virtual/virtual-models";
 import { createRefusals } from "../../src/server/features/log/refusals";
+import { createChanges } from "../../src/server/features/changes/tell";
 import { createEvents } from "../../src/server/features/log/events";
 import { createNotices } from "../../src/server/features/notice/notices";
 import { openOptionStore } from "../../src/server/features/option/store";
@@ -127,11 +128,12 @@ export async function openHarness(engine: Engine, env: Record<string, string> = 
     now,
   };
   const events = createEvents({ ...post, cluster });
+  const changes = createChanges({ ...post, cluster, events });
   const notices = createNotices({ ...post, events });
   const ledger = notifyCharges(createLedger(db, cluster.instanceId, now), notices.charged);
   // Nothing may outlive its test: failed work is not retried.
   const settles = { path: "", size: () => 0, full: () => false, later: async () => {}, close: async () => {} };
-  const base = { ...post, cluster, events, notices, ledger, settles, refusals: createRefusals(post) };
+  const base = { ...post, cluster, events, changes, notices, ledger, settles, refusals: createRefusals(post) };
   const pool = withVirtualModels(await createChannelPool(base), base);
   const tokens = createTokenCache(base);
   const routing = createRouting(pool, now);

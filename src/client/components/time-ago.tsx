@@ -34,9 +34,10 @@ export function TimeAgo({ value, className }: { value: number | null | undefined
   const { t } = useLingui();
   const current = useNow();
   if (!value || value < 0) return <span className={className}>{t`从未`}</span>;
+  const full = formatTime(value);
   return (
-    <Tooltip content={formatTime(value)}>
-      <time dateTime={new Date(value * 1000).toISOString()} className={className}>
+    <Tooltip content={full}>
+      <time dateTime={new Date(value * 1000).toISOString()} data-full={full} className={className}>
         {formatRelative(value, Math.max(current, Math.min(value, Math.floor(Date.now() / 1000))))}
       </time>
     </Tooltip>

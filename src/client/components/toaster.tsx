@@ -1,15 +1,15 @@
 import { useLingui } from "@lingui/react/macro";
 import { useEffect } from "react";
 import { toast, Toaster as Sonner } from "sonner";
-import { useLostConnection } from "../lib/connection";
 import { useDarkTheme } from "../lib/theme";
 import { showToasts } from "../lib/toast";
+
+const BELOW_BARS = "calc(var(--below-bars, 48px) + 8px)";
 
 /** The stack of toasts, read out politely. */
 export default function Toaster() {
   const { t } = useLingui();
   const dark = useDarkTheme();
-  const lost = useLostConnection() !== null;
   // Sonner listens once it is mounted; what is inside is mounted first.
   useEffect(() => showToasts(toast), []);
   return (
@@ -18,8 +18,8 @@ export default function Toaster() {
       // The pager is at the bottom, the buttons of a page at the top right: neither is covered.
       position="top-center"
       // Below the top bar, and below the bar of a lost connection while that is there.
-      offset={{ top: lost ? 96 : 56 }}
-      mobileOffset={{ top: lost ? 112 : 56 }}
+      offset={{ top: BELOW_BARS }}
+      mobileOffset={{ top: BELOW_BARS }}
       containerAriaLabel={t`通知`}
       toastOptions={{
         classNames: {

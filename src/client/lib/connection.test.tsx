@@ -11,6 +11,7 @@ const { useGridState } = await import("../components/data-grid/grid-state");
 const { followChanges } = await import("./changes");
 const { nextPause, watchConnection } = await import("./connection");
 const { isServerThere } = await import("./http");
+const { currentStatus } = await import("./status");
 const { joinTabs } = await import("./tabs");
 const { trpc } = await import("./trpc");
 
@@ -52,6 +53,22 @@ test("a bar says that the server is gone and how old what is shown is; it goes b
   // Compared as a boolean: printing an element takes seconds.
   await waitFor(() => expect(screen.queryByRole("status") === null).toBe(true), { timeout: 15_000 });
   await screen.findByText("total 2");
+});
+
+test("an answer that was under way when the network went does not take the bar away", async () => {
+  const answer = Promise.withResolvers<object>();
+  await openPage(<Watched />, "/", {
+    procedures: { "token.list": () => answer.promise },
+    paths: { "/api/status": () => Response.json({ success: true, message: "", data: {} }) },
+  });
+  await screen.findByText("nothing");
+  onlineManager.setOnline(false);
+  await screen.findByRole("status");
+  answer.resolve({ items: [], page: 1, page_size: 10, total: 1 });
+  await screen.findByText("total 1");
+  expect(screen.queryByRole("status") === null).toBe(false);
+  onlineManager.setOnline(true);
+  await waitFor(() => expect(screen.queryByRole("status") === null).toBe(true));
 });
 
 test("a proxy's page in place of the server's answer is a server that is gone, and a page of its own is not", async () => {
@@ -149,8 +166,19 @@ test("what one tab changes, another reads again, and nothing else", async () => 
       .map(({ queryKey }) => (queryKey as [string[]])[0][0]);
   await change([["channel", "update"]]);
   await waitFor(() => expect(stale()).toEqual(["channel", "log"]));
+  const working = globalThis.fetch;
+  const asked: string[] = [];
+  const server = (target: RequestInfo | URL) => {
+    asked.push(String(target));
+    return Promise.resolve(Response.json({ success: true, data: { system_name: "Another" } }));
+  };
+  globalThis.fetch = Object.assign(server, { preconnect: working.preconnect });
   await change([["option", "update"]]);
   await waitFor(() => expect(stale()).toEqual(["channel", "log", "token"]));
+  // What every page shows of the settings, too.
+  expect(asked).toEqual(["/api/status"]);
+  await waitFor(() => expect(currentStatus().system_name).toBe("Another"));
+  globalThis.fetch = working;
   for (const end of ends) end();
 });
 
@@ -171,7 +199,7 @@ test("a page reads again what the server says was changed elsewhere, all of it a
   const say = (nouns: string[]) => stream?.enqueue(new TextEncoder().encode(`data: ${JSON.stringify({ nouns })}\n\n`));
   const server = (target: RequestInfo | URL) => {
     asked.push(String(target));
-    if (String(target) !== "/api/changes") return Promise.resolve(Response.json({ success: true }));
+    if (String(target) !== "/api/changes") return Promise.resolve(Response.json({ success: true, data: {} }));
     const body = new ReadableStream<Uint8Array>({ start: (controller) => void (stream = controller) });
     return Promise.resolve(new Response(body, { headers: { "content-type": "text/event-stream" } }));
   };

@@ -91,8 +91,10 @@ export function watchConnection(queries: QueryClient): () => void {
   };
   document.addEventListener("visibilitychange", seen);
   const judge = (outcome: "success" | "error", error?: unknown) => {
-    if (outcome === "success") came();
-    else if (faultOf(error).kind === "unreachable") lost();
+    if (outcome === "success") {
+      // Without a network it is the answer to an earlier call.
+      if (onlineManager.isOnline()) came();
+    } else if (faultOf(error).kind === "unreachable") lost();
   };
   const ends = [
     queries.getQueryCache().subscribe((event) => {

@@ -78,6 +78,8 @@ const isObject = (value: unknown): value is Partial<PublicStatus> => typeof valu
 const listeners = new Set<() => void>();
 let status: Partial<PublicStatus> = readStoredJson("status", isObject) ?? {};
 let loaded = false;
+/** Why the last attempt failed. */
+let failure: unknown;
 let retry: { timer: ReturnType<typeof setTimeout> | undefined; failures: number } = { timer: undefined, failures: 0 };
 
 function cache(next: Partial<PublicStatus>): void {
@@ -101,8 +103,10 @@ export async function loadStatus(shown: Promise<void> = Promise.resolve()): Prom
     status = await callApi<Partial<PublicStatus>>("/api/status");
     cache(status);
     loaded = true;
+    failure = undefined;
     retry = { timer: undefined, failures: 0 };
   } catch (error) {
+    failure = error;
     await shown;
     const fault = faultOf(error);
     toastError(fault.kind === "unreachable" ? fault.message : t`加载状态失败`, { id: "status" });
@@ -137,6 +141,15 @@ export const currentStatus = (): Partial<PublicStatus> => status;
 export function useStatusLoaded(): boolean {
   return useSyncExternalStore(subscribe, () => loaded);
 }
+
+/** Why the server's answer could not be had; undefined while it is awaited and once it came. */
+export function useStatusFailure(): unknown {
+  return useSyncExternalStore(subscribe, () => failure);
+}
+
+/** Whether a flag's state is known: from an earlier page load or this one. */
+export const flagIsKnown = (flag: StatusFlag): boolean =>
+  readStored(flag) !== null || (loaded && failure === undefined);
 
 /** A menu flag as local storage has it: on only when the stored text is `true`. */
 export function flagIsOn(flag: StatusFlag): boolean {

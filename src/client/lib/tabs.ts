@@ -3,6 +3,7 @@
  * server is back.
  */
 import type { QueryClient } from "@tanstack/react-query";
+import { loadStatus } from "./status";
 
 const NAME = "weir-changes";
 
@@ -12,13 +13,22 @@ type Changed = string | null;
 /** Nouns whose figures follow from others' changes too. */
 const FOLLOWS: Readonly<Record<string, readonly string[]>> = {
   redemption: ["user", "log", "order"],
-  order: ["user", "log"],
-  user: ["log", "invite"],
+  order: ["user", "log", "invite", "redemption"],
+  user: ["log", "invite", "order", "token", "factor", "identity", "dashboard"],
   token: ["log"],
-  channel: ["group", "pricing", "log", "dashboard"],
+  channel: ["group", "pricing", "log", "dashboard", "status"],
+  pricing: ["group", "channel", "dashboard"],
+  log: ["user", "token", "dashboard"],
+  task: ["midjourney"],
+  invite: ["user", "log"],
+  incident: ["dashboard"],
+  instance: ["status"],
+  factor: ["auth", "user"],
+  identity: ["auth", "user"],
+  notice: ["user"],
 };
 /** What these change can show anywhere. */
-const EVERYWHERE: readonly string[] = ["option", "auth", "setup", "demo"];
+const EVERYWHERE: readonly string[] = ["*", "option", "auth", "setup", "demo"];
 
 /** The first part of a tRPC key: [["channel", "update"], …]. */
 const nounOf = (key: unknown): Changed => {
@@ -26,10 +36,16 @@ const nounOf = (key: unknown): Changed => {
   return Array.isArray(path) && typeof path[0] === "string" ? path[0] : null;
 };
 
+/** The routers whose figures a change can alter; undefined: any. */
+export const concernedBy = (changed: string): readonly string[] | undefined =>
+  EVERYWHERE.includes(changed) ? undefined : [changed, "audit", ...(FOLLOWS[changed] ?? [])];
+
 /** Reads again what a change of `changed` concerns. */
 export function readAgain(queries: QueryClient, changed: Changed): void {
-  if (changed === null || EVERYWHERE.includes(changed)) return void queries.invalidateQueries();
-  const concerned = [changed, "audit", ...(FOLLOWS[changed] ?? [])];
+  const concerned = changed === null ? undefined : concernedBy(changed);
+  // The name, the menu's flags and the like are no query. A sign-in changes none of them.
+  if (!concerned && changed !== "auth") void loadStatus();
+  if (!concerned) return void queries.invalidateQueries();
   void queries.invalidateQueries({
     predicate: ({ queryKey }) => {
       const noun = nounOf(queryKey);

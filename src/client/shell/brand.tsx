@@ -5,7 +5,7 @@ import { useStatus } from "../lib/status";
 export function Brand() {
   const status = useStatus();
   return (
-    <Link href="/" className="flex min-h-8 min-w-0 items-center gap-2 rounded-md font-semibold text-ink">
+    <Link href="/" className="flex min-h-8 min-w-6 items-center gap-2 rounded-md font-semibold text-ink">
       {status.logo ? (
         <img src={status.logo} alt="" className="size-6 rounded-sm object-contain" />
       ) : (

@@ -47,7 +47,7 @@ export function TopBar({ onMenu, onPalette, onPaletteHover, onShortcuts }: TopBa
   return (
     <header
       data-print="hide"
-      className="sticky top-0 z-30 flex h-12 items-center gap-2 border-b border-line bg-surface px-3 sm:px-4"
+      className="sticky top-0 z-30 flex h-12 items-center gap-2 border-b border-line bg-surface px-3 max-[23rem]:gap-0 max-[23rem]:px-2 sm:px-4"
     >
       {onMenu ? (
         <IconButton label={t`打开菜单`} onClick={onMenu} className="sm:hidden">

@@ -66,17 +66,21 @@ export function Drawer({
           data-page-keys={pageKeys ? "" : undefined}
           className={cn(
             "fixed inset-y-0 right-0 z-40 flex max-w-[100vw] flex-col border-l border-line bg-raised text-sm text-ink",
-            "shadow-overlay outline-none max-sm:w-screen! data-[state=open]:animate-in",
+            // A server that is gone is said above it, too.
+            "shadow-overlay outline-none max-sm:top-[var(--below-bars,0px)] max-sm:w-screen! data-[state=open]:animate-in",
             "data-[state=open]:slide-in-from-right-16 data-[state=open]:fade-in data-[state=open]:duration-[180ms]",
             "print:static print:w-full! print:animate-none! print:border-0 print:shadow-none",
           )}
         >
           <ResizeHandle width={width} onWidth={setWidth} label={t`调整面板宽度`} />
-          <div className="flex min-h-12 items-center gap-3 border-b border-line px-4">
-            <Radix.Title className="min-w-0 flex-1 truncate text-md">{title}</Radix.Title>
-            {headerExtra}
+          {/* What has no room beside the title gets its own line: the title is what the drawer is about. */}
+          <div className="relative flex min-h-12 flex-wrap items-center gap-x-3 gap-y-1 border-b border-line py-1 pr-14 pl-4">
+            <Radix.Title className="flex h-10 min-w-36 flex-1 items-center text-md">
+              <span className="min-w-0 truncate">{title}</span>
+            </Radix.Title>
+            {headerExtra ? <div className="flex items-center gap-3">{headerExtra}</div> : null}
             <Radix.Close asChild>
-              <IconButton label={t`关闭`} shortcut="Esc" data-print="hide">
+              <IconButton label={t`关闭`} shortcut="Esc" className="absolute top-2 right-3 pointer-coarse:top-1">
                 <X />
               </IconButton>
             </Radix.Close>

@@ -11,7 +11,7 @@ type IconButtonProps = Omit<ButtonProps, "children" | "aria-label" | "asChild"> 
   children: ReactNode;
 };
 
-/** A square button with an icon; the label is shown on hover and focus. */
+/** A square button with an icon; the label is shown on hover and focus. It is nothing on paper. */
 export function IconButton({ label, shortcut, className, size, variant = "ghost", ...props }: IconButtonProps) {
   return (
     <Tooltip content={label} shortcut={shortcut}>
@@ -19,6 +19,7 @@ export function IconButton({ label, shortcut, className, size, variant = "ghost"
         variant={variant}
         size={size}
         aria-label={label}
+        data-print="hide"
         className={cn("w-8 px-0 pointer-coarse:w-10", size === "sm" && "w-7", className)}
         {...props}
       />

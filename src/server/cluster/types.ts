@@ -6,9 +6,18 @@ import type { Steps } from "../db/transaction";
 /**
  * What is cached in memory, and must be dropped on every instance when it changes. The ids of `sessions` are their
  * users', those of `events` the request ids of log rows, those of `pauses` the channels or keys whose pauses
- * end.
+ * end, those of `changes` what open pages read again.
  */
-export type Topic = "options" | "channels" | "pauses" | "instances" | "tokens" | "users" | "sessions" | "events";
+export type Topic =
+  | "options"
+  | "channels"
+  | "pauses"
+  | "instances"
+  | "tokens"
+  | "users"
+  | "sessions"
+  | "events"
+  | "changes";
 
 /**
  * Called when `id` ("*" = any) of a topic changed; `own`: by this process. Its promise is awaited; after a failure it

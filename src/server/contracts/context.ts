@@ -5,6 +5,7 @@ import type { Db } from "../db/types";
 import type { Env } from "../env";
 import type { ChannelPool } from "./channel-pool";
 import type { Refusals } from "./refusals";
+import type { Changes } from "./changes";
 import type { Actor, UserActor } from "./actor";
 import type { Events } from "./events";
 import type { Notices } from "./notices";
@@ -36,6 +37,7 @@ export interface Services {
   background: Background;
   sendMail: SendMail;
   events: Events;
+  changes: Changes;
   notices: Notices;
   refusals: Refusals;
   /** Epoch milliseconds; tests pass their own clock. */

@@ -210,6 +210,7 @@ export async function openSession(
     user_agent: cut(ctx.user_agent, TEXT_LIMITS.user_agent),
   };
   const [made] = await ctx.db.q.insert(sessions).values(row).returning({ id: sessions.id });
+  ctx.changes.tell("auth", userId);
   ctx.setCookie(cookieLine(token, SESSION_SECONDS, ctx.secure));
   return made?.id ?? 0;
 }

@@ -46,6 +46,8 @@ export interface RouteMeta {
   changes?: boolean;
   /** It books or creates something: honours `Idempotency-Key` (answered.ts). */
   once?: true;
+  /** A mutation that changes nothing that a page shows: no page is told to read again. */
+  silent?: true;
   /** How the route departs from the rule that only our own pages may change something (own-page.ts). */
   ownPage?: OwnPageRule;
 }
@@ -122,9 +124,12 @@ const criticalCounts = (ctx: Ctx, critical: NonNullable<RouteMeta["critical"]>):
   return critical ? [criticalCount(ctx)] : [];
 };
 
+/** The router of a procedure. */
+const nounOf = (path: string): string => path.slice(0, path.indexOf("."));
+
 /**
- * Refuses requests of other sites, counts critical calls by client address, turns AppErrors into tRPC errors, logs
- * unexpected ones.
+ * Refuses requests of other sites, counts critical calls by client address, tells open pages of what was changed, turns
+ * AppErrors into tRPC errors, logs unexpected ones.
  */
 const base = t.procedure.use(async ({ ctx, meta, type, next, path }) => {
   const refused = unknownActor(ctx.actor);
@@ -134,7 +139,11 @@ const base = t.procedure.use(async ({ ctx, meta, type, next, path }) => {
   if (foreign) throw toTRPC(foreign);
   if (meta?.critical) await countCritical(ctx, ...criticalCounts(ctx, meta.critical));
   const result = await next();
-  if (result.ok) return result;
+  if (result.ok) {
+    if ((type === "mutation" || meta?.changes) && !meta?.silent && ctx.actor.kind === "user")
+      ctx.changes.tell(nounOf(path), ctx.actor.id);
+    return result;
+  }
   const error = toAppError(result.error);
   logUnexpected(ctx, error, { path });
   // tRPC wraps an AppError as INTERNAL_SERVER_ERROR; a 401 must keep its status.

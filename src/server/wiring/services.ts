@@ -9,6 +9,7 @@ import type { Env } from "../env";
 import { createChannelPool } from "../features/channel/pool";
 import { withVirtualModels } from "../features/virtual/virtual-models";
 import { createRefusals } from "../features/log/refusals";
+import { createChanges } from "../features/changes/tell";
 import { createEvents } from "../features/log/events";
 import { createNotices } from "../features/notice/notices";
 import { openOptionStore } from "../features/option/store";
@@ -89,6 +90,7 @@ export async function openServices(
     (reason) => log.warn({ reason }, "a mail could not be sent"),
   );
   const events = createEvents({ db, cluster, background, now, log });
+  const changes = createChanges({ db, cluster, background, events });
   const notices = createNotices({ env, log, db, secrets, options, background, sendMail, events, now });
   const refusals = createRefusals({ db, log, background });
   const ledger = notifyCharges(createLedger(db, cluster.instanceId, now), notices.charged);
@@ -105,6 +107,7 @@ export async function openServices(
     background,
     sendMail,
     events,
+    changes,
     notices,
     refusals,
     now,

@@ -1,4 +1,5 @@
 /** What an act changed: the members of its JSON before and after that differ. */
+import { formatTime } from "../../lib/format";
 
 export interface Change {
   field: string;
@@ -17,15 +18,21 @@ function members(text: string): Record<string, unknown> | undefined {
   }
 }
 
-const shown = (value: unknown): string =>
-  value === undefined ? "" : typeof value === "string" ? value : JSON.stringify(value);
+/** Members that are times in epoch seconds; 0 = none. */
+const TIMES = /_(?:at|time|since|until|deadline)$/;
+
+function shown(field: string, value: unknown): string {
+  if (value === undefined) return "";
+  if (TIMES.test(field) && typeof value === "number" && value > 0) return formatTime(value);
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
 
 /** Field by field; undefined where one side is no object. */
 export function changesOf(before: string, after: string): Change[] | undefined {
   const [old, now] = [members(before), members(after)];
   if (!old || !now) return undefined;
   return [...new Set([...Object.keys(old), ...Object.keys(now)])]
-    .map((field) => ({ field, before: shown(old[field]), after: shown(now[field]) }))
+    .map((field) => ({ field, before: shown(field, old[field]), after: shown(field, now[field]) }))
     .filter((change) => change.before !== change.after);
 }
 

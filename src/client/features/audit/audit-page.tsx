@@ -156,7 +156,9 @@ function laidOut(text: string): string {
 
 function Act({ act }: { act: AuditView }) {
   const { t } = useLingui();
-  const changes = act.before && act.after ? changesOf(act.before, act.after) : undefined;
+  // What made something has no side before it, what removed it none after.
+  const both = act.before !== "" && act.after !== "";
+  const changes = changesOf(act.before, act.after);
   const facts: [string, string][] = [
     [t`时间`, formatTime(act.created_at)],
     [t`操作人`, `${act.actor_name} (${act.actor_id})`],
@@ -178,28 +180,28 @@ function Act({ act }: { act: AuditView }) {
           <thead>
             <tr>
               <Th>{t`字段`}</Th>
-              <Th>{t`修改前`}</Th>
-              <Th>{t`修改后`}</Th>
+              {both ? <Th>{t`修改前`}</Th> : null}
+              <Th>{both ? t`修改后` : t`值`}</Th>
             </tr>
           </thead>
           <tbody>
             {changes.map(({ field, before, after }) => (
               <tr key={field}>
                 <Td className="font-mono text-xs">{field}</Td>
-                <Td className="font-mono text-xs wrap-anywhere text-red-fg">{before}</Td>
-                <Td className="font-mono text-xs wrap-anywhere text-green-fg">{after}</Td>
+                {act.before ? <Td className="font-mono text-xs wrap-anywhere text-red-fg">{before}</Td> : null}
+                {act.after ? <Td className="font-mono text-xs wrap-anywhere text-green-fg">{after}</Td> : null}
               </tr>
             ))}
           </tbody>
         </Table>
       ) : null}
-      {act.before ? (
+      {act.before && (both || !changes) ? (
         <section>
           <h3 className="mb-1 font-medium">{t`修改前`}</h3>
           <CodeBlock label={t`修改前`} code={laidOut(act.before)} wrap />
         </section>
       ) : null}
-      {act.after ? (
+      {act.after && (both || !changes) ? (
         <section>
           <h3 className="mb-1 font-medium">{t`修改后`}</h3>
           <CodeBlock label={t`修改后`} code={laidOut(act.after)} wrap />

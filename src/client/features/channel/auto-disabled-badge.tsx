@@ -8,7 +8,6 @@ const RENEW_MS = 60_000;
 export function AutoDisabledBadge({ collapsed }: { collapsed: boolean }) {
   const { t } = useLingui();
   const counts = trpc.channel.statusCounts.useQuery(undefined, {
-    staleTime: RENEW_MS,
     refetchInterval: RENEW_MS,
     meta: { quiet: true },
   });

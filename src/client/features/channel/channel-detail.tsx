@@ -49,6 +49,7 @@ export default function ChannelDetail({
     <Drawer
       open
       modal={false}
+      pageKeys
       onOpenChange={(next) => !next && onClose()}
       title={
         <span className="flex min-w-0 items-center gap-2">
@@ -80,40 +81,37 @@ export default function ChannelDetail({
         </>
       }
     >
-      {/* The keys of the list (J, K) go on working while its drawer has the focus. */}
-      <div ref={(element) => element?.closest("[role=dialog]")?.setAttribute("data-page-keys", "")}>
-        <Tabs value={tab} onValueChange={setTab}>
-          <TabsList aria-label={t`渠道详情`}>
-            <TabsTrigger value="overview">{t`概览`}</TabsTrigger>
-            <TabsTrigger value="models">{t`模型 ${count}`}</TabsTrigger>
-            <TabsTrigger value="changes">{t`变更`}</TabsTrigger>
-          </TabsList>
-          <TabsContent value="overview" tabIndex={-1}>
-            <Overview
-              channel={channel}
-              onWatch={() => {
-                setWatched(channel.id);
-                setTab("changes");
-              }}
-            />
-          </TabsContent>
-          <TabsContent value="changes" tabIndex={-1}>
-            <div className="grid grid-cols-[minmax(0,1fr)] gap-4">
-              <section aria-label={t`自动变更`} className="grid grid-cols-[minmax(0,1fr)] gap-2">
-                <h3 className="font-medium">{t`自动变更`}</h3>
-                <ChannelChanges key={channel.id} id={channel.id} watched={watched === channel.id} />
-              </section>
-              <section aria-label={t`修改历史`} className="grid grid-cols-[minmax(0,1fr)] gap-2">
-                <h3 className="font-medium">{t`修改历史`}</h3>
-                <ChannelHistory key={channel.id} id={channel.id} />
-              </section>
-            </div>
-          </TabsContent>
-          <TabsContent value="models" tabIndex={-1}>
-            <Models key={channel.id} channel={channel} />
-          </TabsContent>
-        </Tabs>
-      </div>
+      <Tabs value={tab} onValueChange={setTab}>
+        <TabsList aria-label={t`渠道详情`}>
+          <TabsTrigger value="overview">{t`概览`}</TabsTrigger>
+          <TabsTrigger value="models">{t`模型 ${count}`}</TabsTrigger>
+          <TabsTrigger value="changes">{t`变更`}</TabsTrigger>
+        </TabsList>
+        <TabsContent value="overview" tabIndex={-1}>
+          <Overview
+            channel={channel}
+            onWatch={() => {
+              setWatched(channel.id);
+              setTab("changes");
+            }}
+          />
+        </TabsContent>
+        <TabsContent value="changes" tabIndex={-1}>
+          <div className="grid grid-cols-[minmax(0,1fr)] gap-4">
+            <section aria-label={t`自动变更`} className="grid grid-cols-[minmax(0,1fr)] gap-2">
+              <h3 className="font-medium">{t`自动变更`}</h3>
+              <ChannelChanges key={channel.id} id={channel.id} watched={watched === channel.id} />
+            </section>
+            <section aria-label={t`修改历史`} className="grid grid-cols-[minmax(0,1fr)] gap-2">
+              <h3 className="font-medium">{t`修改历史`}</h3>
+              <ChannelHistory key={channel.id} id={channel.id} />
+            </section>
+          </div>
+        </TabsContent>
+        <TabsContent value="models" tabIndex={-1}>
+          <Models key={channel.id} channel={channel} />
+        </TabsContent>
+      </Tabs>
     </Drawer>
   );
 }

@@ -5,8 +5,9 @@ import type { DashboardQuery, DashboardView, Sums } from "../../../shared/dashbo
 import { ROLE } from "../../../shared/roles";
 
 const { closePage, openPage, screen, waitFor } = await import("../../../../tests/kit/client-page");
-const { fireEvent, within } = await import("@testing-library/react");
+const { act, fireEvent, within } = await import("@testing-library/react");
 const { storeUser, clearUser } = await import("../../lib/session");
+const { loadStatus } = await import("../../lib/status");
 const { default: DashboardPage } = await import("./dashboard-page");
 
 const sums = (quota: number, count = 0, error_count = 0, tokens = 0): Sums => ({ quota, count, error_count, tokens });
@@ -307,6 +308,23 @@ describe("nothing to show", () => {
     });
     expect(await screen.findByText("结束时间必须晚于开始时间")).toBeTruthy();
     expect(calls.filter(({ path }) => path.startsWith("dashboard."))).toEqual([]);
+  });
+
+  test("while it is not known whether it is switched on, the page says why, and opens when the status comes", async () => {
+    localStorage.removeItem("enable_data_export");
+    signIn(ROLE.user);
+    const answers = [
+      Response.json({ success: false, code: "too_many_requests", message: "请求过于频繁" }, { status: 429 }),
+      Response.json({ success: true, message: "", data: { enable_data_export: true } }),
+    ];
+    const paths = { "/api/status": () => answers.shift() ?? new Response("", { status: 404 }) };
+    const { user } = await openPage(<DashboardPage />, "/detail", { procedures, paths });
+    await act(() => loadStatus());
+    const panel = await screen.findByRole("alert");
+    expect(panel.textContent).toContain("频繁");
+    expect(screen.queryByText("管理员关闭了数据看板")).toBeNull();
+    await user.click(within(panel).getByRole("button", { name: "重试" }));
+    expect(await chart()).toBeTruthy();
   });
 
   test("while the operator has it switched off the page says so and asks nothing", async () => {

@@ -3,7 +3,7 @@ import { RotateCw } from "lucide-react";
 import { EmptyState } from "../../components/empty-state";
 import { ErrorPanel } from "../../components/error-panel";
 import { Page } from "../../components/page";
-import { flagIsOn, useStatus } from "../../lib/status";
+import { flagIsKnown, flagIsOn, loadStatus, useStatus, useStatusFailure } from "../../lib/status";
 import { cn } from "../../lib/cn";
 import { Button } from "../../ui/button";
 import { Skeleton } from "../../ui/skeleton";
@@ -20,6 +20,18 @@ import { useDashboard } from "./use-dashboard";
 export default function DashboardPage() {
   const { t } = useLingui();
   useStatus();
+  const failure = useStatusFailure();
+  if (!flagIsKnown("enable_data_export")) {
+    return (
+      <Page title={t`数据看板`}>
+        {failure === undefined ? (
+          <Skeleton className="h-64" />
+        ) : (
+          <ErrorPanel error={failure} onRetry={() => void loadStatus()} />
+        )}
+      </Page>
+    );
+  }
   if (!flagIsOn("enable_data_export")) {
     return (
       <Page title={t`数据看板`}>

@@ -51,7 +51,7 @@ export function LogRefund({ row }: { row: LogView }) {
         </ul>
       ) : null}
       {own || refunds.left <= 0 ? null : (
-        <Button size="sm" className="justify-self-start" onClick={() => setOpen(true)}>
+        <Button data-print="hide" size="sm" className="justify-self-start" onClick={() => setOpen(true)}>
           <Undo2 aria-hidden />
           {t`退款`}
         </Button>

@@ -459,7 +459,7 @@ describe("the rules of a model", () => {
     const peak = { zone: "Asia/Shanghai", days: [1, 2, 3, 4, 5], from: "09:00", to: "12:00" };
     const good = JSON.stringify([{ name: "peak", when: { hours: [peak] }, then: { factor: 2 } }]);
     fireEvent.change(editor, { target: { value: good } });
-    expect(screen.getByText("当周一至周五 09:00–12:00（Asia/Shanghai）时：价格 × 2")).toBeDefined();
+    expect(screen.getByText("当时间为周一至周五 09:00–12:00（Asia/Shanghai）时：价格 × 2")).toBeDefined();
     fireEvent.change(editor, { target: { value: good.replace("Asia/Shanghai", "Mars/Base") } });
     expect(screen.getByRole("alert").textContent).toContain("unknown time zone");
     expect(screen.getByRole<HTMLButtonElement>("switch", { name: "用 JSON 编辑" }).disabled).toBe(true);
@@ -479,7 +479,7 @@ describe("the rules of a model", () => {
     expect(await screen.findByText("没有规则：按普通价格计费。")).toBeDefined();
     await user.click(screen.getByRole("button", { name: "删除自己的规则" }));
     await waitFor(() => expect(puts(calls).map(({ value }) => JSON.parse(value))).toEqual([{ "gpt-*": night }]));
-    expect(await screen.findByText("当每天 22:00–06:00（UTC）时：价格 × 0.5")).toBeDefined();
+    expect(await screen.findByText("当时间为每天 22:00–06:00（UTC）时：价格 × 0.5")).toBeDefined();
   });
 });
 

@@ -111,13 +111,13 @@ test("rules are added, given a condition, read as sentences, moved and removed",
   await add("时段");
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
   const day = { name: "规则 1", when: { hours: [{ zone, days: [1, 2, 3, 4, 5], from: "09:00", to: "18:00" }] } };
-  expect(screen.getByText(`当周一至周五 09:00–18:00（${zone}）时：价格 × 2`)).toBeDefined();
+  expect(screen.getByText(`当时间为周一至周五 09:00–18:00（${zone}）时：价格 × 2`)).toBeDefined();
   fireEvent.click(screen.getByText("添加规则"));
   await add("日期范围");
   expect(screen.getByText("这条规则还不完整")).toBeDefined();
   write("最后一天", "2026-12-31");
   write("倍数", "3");
-  expect(screen.getByText(`当截至 2026-12-31（${zone}）时：价格 × 3`)).toBeDefined();
+  expect(screen.getByText(`当日期为 2026-12-31 及以前（${zone}）时：价格 × 3`)).toBeDefined();
   const offer = { name: "规则 2", when: { dates: [{ zone, until: "2026-12-31" }] }, then: { factor: 3 } };
   expect(rules()).toEqual([{ ...day, then: { factor: 2 } }, offer]);
   press("下移");

@@ -25,7 +25,7 @@ export type Tab = SettingTab | "personal";
 /** The gateway's settings; nothing while the personal tab is open. */
 export default function Settings({ tab }: { tab: Tab }) {
   const enabled = tab !== "personal";
-  const query = trpc.option.settings.useQuery(undefined, { enabled, meta: { quiet: true }, staleTime: 30_000 });
+  const query = trpc.option.settings.useQuery(undefined, { enabled, meta: { quiet: true } });
   if (query.data) return <Loaded tab={tab} stored={query.data} />;
   if (!enabled) return null;
   return query.error ? <ErrorPanel error={query.error} onRetry={() => void query.refetch()} /> : <SettingSkeleton />;

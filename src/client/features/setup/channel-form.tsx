@@ -202,13 +202,11 @@ function TrialLine({ trial }: { trial: Trial | null }) {
       </p>
     );
   }
-  if (trial?.kind === "on-save" || trial?.kind === "private") {
+  if (trial?.kind === "on-save") {
     return (
       <p className="flex gap-2 text-ink-2">
         <Info aria-hidden className="mt-0.5 size-4 shrink-0" />
-        {trial.kind === "private"
-          ? t`这是内网地址，只能作为已保存的渠道来访问：请在下面填写它的模型，保存时会发送一次真实请求来测试。`
-          : t`模型列表要在保存后才能获取；保存时会发送一次真实请求来测试。`}
+        {t`模型列表要在保存后才能获取；保存时会发送一次真实请求来测试。`}
       </p>
     );
   }
@@ -216,7 +214,7 @@ function TrialLine({ trial }: { trial: Trial | null }) {
   return (
     <p className="flex gap-2 text-red-fg wrap-anywhere">
       <CircleAlert aria-hidden className="mt-0.5 size-4 shrink-0" />
-      {trial.message}
+      {trial.kind === "forbidden" ? t`这个地址不会被访问：链路本地地址和云平台的元数据地址始终被拒绝。` : trial.message}
     </p>
   );
 }

@@ -171,7 +171,7 @@ test("the demo channel and one token are made, and only once", async () => {
   ]);
 });
 
-test("an address in the own network is said to be one, and what to do about it", async () => {
+test("an address that is never tried is said to be one, and why", async () => {
   storeUser(root);
   const { user } = await openPage(<SetupPage />, "/setup", {
     procedures: {
@@ -184,7 +184,7 @@ test("an address in the own network is said to be one, and what to do about it",
   await user.click(await screen.findByRole("radio", { name: "OpenAI" }));
   await user.type(field("密钥"), "sk-0123456789abcdef0123456789abcdef");
   await user.click(screen.getByRole("button", { name: "测试连接" }));
-  expect(await screen.findByText(/^这是内网地址/)).toBeDefined();
+  expect(await screen.findByText(/^这个地址不会被访问：链路本地地址/)).toBeDefined();
 });
 
 test("the fields of a type come into view when it is chosen, and the focus stays with the choice", async () => {

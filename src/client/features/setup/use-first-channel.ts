@@ -12,8 +12,8 @@ export type Trial =
   | { kind: "listed"; milliseconds: number; count: number }
   /** The list cannot be asked for before the channel is saved; saving tests it by a real call. */
   | { kind: "on-save" }
-  /** An address in the own network: it may only be called as a channel, which this is not yet. */
-  | { kind: "private" }
+  /** An address that is never tried: link-local, as clouds answer their own machines there. */
+  | { kind: "forbidden" }
   | { kind: "failed"; message: string };
 
 export type Problems = Partial<Record<"key" | "base_url" | "other" | "models", string>>;
@@ -62,7 +62,7 @@ export function useFirstChannel(type: ChannelType, onDone: () => void) {
       setOffered([...new Set([...names, ...type.models])]);
       if (names.length > 0) setModels(preselect(type.models, names));
     } catch (error) {
-      if (appCode(error) === "address_forbidden") setTrial({ kind: "private" });
+      if (appCode(error) === "address_forbidden") setTrial({ kind: "forbidden" });
       else setTrial({ kind: "failed", message: faultOf(error).message });
     }
   };

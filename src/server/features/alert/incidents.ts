@@ -14,6 +14,7 @@ import { cut, TEXT_LIMITS } from "../../../shared/text-limits";
 export type Incident = Tables["incidents"]["$inferSelect"];
 export type Delivery = Tables["alert_deliveries"]["$inferSelect"];
 type Needs = Pick<Services, "db" | "now">;
+type Telling = Needs & Pick<Services, "changes">;
 
 /** What a rule found. */
 export interface Finding {
@@ -51,10 +52,11 @@ export function openIncidents({ db }: Needs): Promise<Incident[]> {
 }
 
 /** Opens what is not open yet, with its messages; what is open is seen again. Returns how many were opened. */
-export async function openFindings(services: Needs, findings: readonly Finding[]): Promise<number> {
+export async function openFindings(services: Telling, findings: readonly Finding[]): Promise<number> {
   let opened = 0;
   for (const chunk of chunks(findings))
     opened += await services.db.tx((q) => openSteps(services, q, chunk), { long: true });
+  if (findings.length > 0) services.changes.tell("incident");
   return opened;
 }
 
@@ -153,7 +155,7 @@ export async function touchIncidents(services: Needs, ids: readonly number[]): P
  * Ends incidents. `tell`: the targets that were told of the begin are told of the end. One whose begin was not sent yet
  * is sent with its end, in one message.
  */
-export async function closeIncidents(services: Needs, ids: readonly number[], tell: boolean): Promise<void> {
+export async function closeIncidents(services: Telling, ids: readonly number[], tell: boolean): Promise<void> {
   const { incidents, alert_deliveries } = services.db.t;
   const now = seconds(services);
   for (const chunk of chunks(ids))
@@ -190,6 +192,7 @@ export async function closeIncidents(services: Needs, ids: readonly number[], te
       },
       { long: true },
     );
+  if (ids.length > 0) services.changes.tell("incident");
 }
 
 /** Marks incidents as seen by a user; of no ids: all that are not seen. Returns how many were marked. */

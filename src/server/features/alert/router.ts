@@ -47,6 +47,7 @@ export const incidentRouter = router({
     .mutation(({ ctx, input }) => removeTarget(ctx, input.name)),
   testTarget: rootProcedure
     .meta({
+      silent: true,
       rest: "POST /api/incident/target/test",
       summary: "Send a test to an alert target, saved or not; answers what it answered",
       critical: true,

@@ -21,11 +21,16 @@ export const authRouter = router({
     .input(registerInput)
     .mutation(({ ctx, input }) => register(ctx, input)),
   sendVerification: publicProcedure
-    .meta({ rest: "GET /api/verification", summary: "Mail a verification code", critical: true })
+    .meta({ silent: true, rest: "GET /api/verification", summary: "Mail a verification code", critical: true })
     .input(mailCodeInput)
     .mutation(({ ctx, input }) => sendVerification(ctx, input)),
   sendReset: publicProcedure
-    .meta({ rest: "GET /api/reset_password", summary: "Mail a link that resets the password", critical: true })
+    .meta({
+      silent: true,
+      rest: "GET /api/reset_password",
+      summary: "Mail a link that resets the password",
+      critical: true,
+    })
     .input(mailCodeInput)
     .mutation(({ ctx, input }) => sendReset(ctx, input)),
   resetPassword: publicProcedure
@@ -54,7 +59,7 @@ export const authRouter = router({
   /** Step-up: the ways in which the caller can prove who they are, and the proof by password. */
   stepUpMethods: userProcedure.query(({ ctx }) => stepUpMethods(ctx)),
   verifyPassword: userProcedure
-    .meta({ critical: true })
+    .meta({ silent: true, critical: true })
     .input(z.object({ password: z.string().min(1, "password_wrong").max(200) }))
     .mutation(({ ctx, input }) => verifyByPassword(ctx, input.password)),
 });

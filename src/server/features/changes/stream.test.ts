@@ -57,8 +57,51 @@ describe.each(ENGINES)("changes on %s", (engine) => {
     await weir.setOption("SystemName", "Another");
     await heard(admin, "option");
     await heard(user, "option");
-    expect(user.nouns.toSorted()).toEqual(["option", "token"]);
+    // The models that everyone sees follow from the channels.
+    const told = new Set(user.nouns);
+    told.delete("auth"); // their own sign-in
+    expect([...told].toSorted()).toEqual(["option", "pricing", "token"]);
     expect(admin.nouns).not.toContain("token");
+    admin.leave();
+    user.leave();
+  });
+
+  test("every mutation tells its noun: a code and who redeems it, an order and its payer, marks, targets", async () => {
+    const [admin, user] = await Promise.all([follow(weir, bob), follow(weir, ann)]);
+    const heard = async (noun: string, ...streams: (typeof admin)[]) => {
+      await until(`${noun} is told`, () => streams.every(({ nouns }) => nouns.includes(noun)), 2000);
+      for (const { nouns } of [admin, user]) nouns.length = 0;
+    };
+
+    const made = await weir.root.ok("POST", "/api/redemption/", { name: "gift", quota: 5, count: 1 });
+    await heard("redemption", admin);
+    await ann.ok("POST", "/api/user/topup", { key: (made as string[])[0] });
+    await heard("redemption", admin, user);
+
+    const order = {
+      trade_no: `USR${ann.id}NO${"a".repeat(16)}`,
+      user_id: ann.id,
+      amount: 1,
+      quota: 500_000,
+      money: "1.00",
+      currency: "usd",
+    };
+    await weir.db.q
+      .insert(weir.db.t.orders)
+      .values({ ...order, provider: "stripe", status: "pending", create_time: 1, payment_method: "card" })
+      .returning();
+    await weir.root.ok("POST", "/api/user/topup/complete", { trade_no: order.trade_no });
+    await heard("order", admin, user);
+
+    await weir.root.ok("POST", "/api/incident/seen", {});
+    await heard("incident", admin);
+    await weir.root.ok("PUT", "/api/incident/target", {
+      name: "hook",
+      type: "webhook",
+      url: "https://example.com/hook",
+    });
+    await heard("incident", admin);
+    expect(user.nouns).toEqual([]);
     admin.leave();
     user.leave();
   });

@@ -104,7 +104,11 @@ export const channelRouter = router({
     .query(({ ctx, input }) => fetchModelsOf(ctx, input.id)),
 
   fetchModelsFrom: adminProcedure
-    .meta({ rest: "POST /api/channel/fetch_models", summary: "The model list behind an address and a key" })
+    .meta({
+      silent: true,
+      rest: "POST /api/channel/fetch_models",
+      summary: "The model list behind an address and a key",
+    })
     .input(fetchModelsInput)
     .mutation(({ ctx, input }) => fetchModelsFrom(ctx, input)),
 
@@ -162,6 +166,7 @@ export const channelRouter = router({
 
   testDraft: adminProcedure
     .meta({
+      silent: true,
       rest: "POST /api/channel/test_draft",
       summary: "Test a channel that is not saved; nothing is stored, masked secrets are those of `id`",
       answer: "top",

@@ -74,6 +74,7 @@ export async function startRun<Item>(
       enabled: 0,
     };
     await saveRunState(services.db, rowName(run.kind), run);
+    services.changes.tell("channel");
     const { updated_at: _updated, ...first } = run;
     begun.resolve({ ...first, running: true });
     await carryOut(services, plan, items, run, held);
@@ -130,6 +131,7 @@ async function carryOut<Item>(
     if (!held.lost) {
       run.finished_at = run.updated_at = Math.max(1, seconds(services));
       await saveRunState(services.db, rowName(run.kind), run);
+      services.changes.tell("channel");
     }
   }
 }

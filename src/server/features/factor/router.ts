@@ -31,7 +31,11 @@ export const factorRouter = router({
     .meta({ rest: "GET /api/user/2fa/status", summary: "One's own second factors" })
     .query(({ ctx }) => factorStatus(ctx)),
   setup: userProcedure
-    .meta({ rest: "POST /api/user/2fa/setup", summary: "Begin with one-time codes: a secret for the app" })
+    .meta({
+      silent: true,
+      rest: "POST /api/user/2fa/setup",
+      summary: "Begin with one-time codes: a secret for the app",
+    })
     .mutation(({ ctx }) => beginTotp(ctx)),
   enable: userProcedure
     .meta({
@@ -63,12 +67,12 @@ export const factorRouter = router({
     .input(factorCodeInput)
     .mutation(({ ctx, input }) => codeSecondStep(ctx, input.code)),
   stepUp: userProcedure
-    .meta({ critical: true })
+    .meta({ silent: true, critical: true })
     .input(factorCodeInput)
     .mutation(({ ctx, input }) => codeStepUp(ctx, input.code)),
 
   beginPasskey: publicProcedure
-    .meta({ critical: "proof" })
+    .meta({ silent: true, critical: "proof" })
     .input(passkeyBeginInput)
     .mutation(({ ctx, input }) => beginPasskey(ctx, input.use)),
   finishPasskey: publicProcedure
@@ -81,7 +85,7 @@ export const factorRouter = router({
     .meta({ rest: "GET /api/user/passkey", summary: "Whether one has a passkey" })
     .query(({ ctx }) => passkeyStatus(ctx)),
   passkeyRegisterBegin: userProcedure
-    .meta({ rest: "POST /api/user/passkey/register/begin", summary: "The options for making a passkey" })
+    .meta({ silent: true, rest: "POST /api/user/passkey/register/begin", summary: "The options for making a passkey" })
     .mutation(async ({ ctx }) => asked(await beginRegistration(ctx))),
   passkeyRegisterFinish: userProcedure
     .meta({ rest: "POST /api/user/passkey/register/finish", summary: "Keep the passkey that the browser made" })
@@ -92,19 +96,26 @@ export const factorRouter = router({
     .mutation(({ ctx }) => removePasskeys(ctx)),
   passkeyVerifyBegin: userProcedure
     .meta({
+      silent: true,
       rest: "POST /api/user/passkey/verify/begin",
       summary: "The options for a step-up by passkey",
       critical: "proof",
     })
     .mutation(async ({ ctx }) => asked(await beginPasskey(ctx, "step-up"))),
   passkeyVerifyFinish: userProcedure
-    .meta({ rest: "POST /api/user/passkey/verify/finish", summary: "Step-up by passkey", critical: "proof" })
+    .meta({
+      silent: true,
+      rest: "POST /api/user/passkey/verify/finish",
+      summary: "Step-up by passkey",
+      critical: "proof",
+    })
     .input(passkeyUsed)
     .mutation(async ({ ctx, input }) => {
       await finishPasskey(ctx, { use: "step-up", response: input });
     }),
   passkeyLoginBegin: publicProcedure
     .meta({
+      silent: true,
       rest: "POST /api/user/passkey/login/begin",
       summary: "The options for a sign-in by passkey",
       critical: "proof",
@@ -116,6 +127,7 @@ export const factorRouter = router({
     .mutation(({ ctx, input }) => finishPasskey(ctx, { use: "sign-in", response: input })),
   verify: userProcedure
     .meta({
+      silent: true,
       rest: "POST /api/verify",
       summary: "Step-up by a one-time or recovery code, or by the passkey just used",
       critical: true,
@@ -123,7 +135,7 @@ export const factorRouter = router({
     .input(verifyInput)
     .mutation(({ ctx, input }) => verifyStepUp(ctx, input)),
 
-  beginRegistration: userProcedure.mutation(({ ctx }) => beginRegistration(ctx)),
+  beginRegistration: userProcedure.meta({ silent: true }).mutation(({ ctx }) => beginRegistration(ctx)),
   finishRegistration: userProcedure
     .input(passkeyRegisterInput)
     .mutation(({ ctx, input }) => finishRegistration(ctx, input)),

@@ -34,6 +34,7 @@ const callbacks = { github: callback("github"), linuxdo: callback("linuxdo"), oi
 export const identityRouter = router({
   begin: publicProcedure
     .meta({
+      silent: true,
       rest: "GET /api/oauth/state",
       summary: "A state for a sign-in elsewhere, and where to go when a provider is named",
       answer: "top",
@@ -75,8 +76,14 @@ export const identityRouter = router({
     .input(telegramBindInput)
     .mutation(({ ctx, input }) => telegramBind(ctx, input)),
   /** The buttons of the settings that try what is typed; a failure is an answer. */
-  tryOidc: rootProcedure.input(oidcTrialInput).mutation(({ ctx, input }) => tryOidc(ctx, input.address)),
-  tryTelegram: rootProcedure.input(telegramTrialInput).mutation(({ ctx, input }) => tryTelegram(ctx, input.token)),
+  tryOidc: rootProcedure
+    .meta({ silent: true })
+    .input(oidcTrialInput)
+    .mutation(({ ctx, input }) => tryOidc(ctx, input.address)),
+  tryTelegram: rootProcedure
+    .meta({ silent: true })
+    .input(telegramTrialInput)
+    .mutation(({ ctx, input }) => tryTelegram(ctx, input.token)),
   list: userProcedure
     .meta({ rest: "GET /api/user/oauth/bindings", summary: "What is bound to one's account" })
     .query(({ ctx }) => boundIdentities(ctx)),

@@ -26,7 +26,7 @@ const LEASE = { release: true, mostMs: Infinity } as const;
 /** Row of `meta`: epoch seconds; rows before this time may be missing. */
 const LOG_COMPLETE_SINCE = "log_complete_since";
 
-type Needs = Pick<Services, "db" | "cluster" | "options" | "background" | "now">;
+type Needs = Pick<Services, "db" | "cluster" | "options" | "background" | "now" | "changes">;
 type Stored = Omit<LogCleaning, "running"> & { updated_at: number };
 
 /**
@@ -111,6 +111,7 @@ async function clean(services: Needs, until: number, started_by: string): Promis
   } finally {
     state.finished_at = state.updated_at = Math.max(1, seconds(services));
     await saveRunState(db, STATE, state);
+    services.changes.tell("log");
   }
   return state.removed;
 }

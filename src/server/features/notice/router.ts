@@ -9,6 +9,12 @@ export const noticeRouter = router({
     .input(noticeSettingInput)
     .mutation(({ ctx, input }) => saveNoticeSetting(ctx, input)),
   test: userProcedure
-    .meta({ once: true, rest: "POST /api/user/setting/test", summary: "Send a test notice to oneself", critical: true })
+    .meta({
+      silent: true,
+      once: true,
+      rest: "POST /api/user/setting/test",
+      summary: "Send a test notice to oneself",
+      critical: true,
+    })
     .mutation(({ ctx }) => testNotice(ctx)),
 });

@@ -36,6 +36,7 @@ export const optionRouter = router({
     .query(({ ctx, input }) => optionHistory(ctx, [input.key], input.member, input.cursor)),
   testMail: rootProcedure
     .meta({
+      silent: true,
       once: true,
       rest: "POST /api/option/test_mail",
       summary: "Send a mail by the SMTP settings, to oneself unless `to` says where",

@@ -118,17 +118,18 @@ export function* completeSteps(
 
 /** Ends an unpaid order. Nothing happens to one that was paid meanwhile. */
 export async function endOrder(
-  { db }: Pick<Services, "db">,
+  { db, changes }: Pick<Services, "db" | "changes">,
   trade_no: string,
   status: "expired" | "failed",
   provider: PaymentProvider,
 ): Promise<void> {
   const { orders } = db.t;
-  await db.q
+  const [ended] = await db.q
     .update(orders)
     .set({ status, next_check_at: 0 })
     .where(and(eq(orders.trade_no, trade_no), eq(orders.provider, provider), eq(orders.status, "pending")))
-    .returning({ id: orders.id });
+    .returning({ owner: orders.user_id });
+  if (ended) changes.tell("order", ended.owner);
 }
 
 /** The state's name in messages. */

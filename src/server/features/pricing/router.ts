@@ -26,7 +26,10 @@ export const pricingRouter = router({
    * The named models that cannot be called because they have no price. A mutation only because a query's input has no
    * room for the names.
    */
-  unpriced: adminProcedure.input(unpricedInput).mutation(({ ctx, input }) => unpricedOf(ctx, input.models)),
+  unpriced: adminProcedure
+    .meta({ silent: true })
+    .input(unpricedInput)
+    .mutation(({ ctx, input }) => unpricedOf(ctx, input.models)),
 
   ratios: publicProcedure
     .meta({ rest: "GET /api/ratio_config", summary: "The price tables, when the operator publishes them" })
@@ -50,7 +53,10 @@ export const pricingRouter = router({
   belowCost: rootProcedure.query(({ ctx }) => soldBelowCost(ctx, ctx.now())),
 
   /** Another gateway's prices, for comparison; nothing is stored. */
-  remote: rootProcedure.input(remotePricesInput).mutation(({ ctx, input }) => fetchPrices(ctx, input.url)),
+  remote: rootProcedure
+    .meta({ silent: true })
+    .input(remotePricesInput)
+    .mutation(({ ctx, input }) => fetchPrices(ctx, input.url)),
 
   feeds: rootProcedure
     .meta({ rest: "GET /api/price_feed/", summary: "Price feeds and how they stand" })

@@ -6,7 +6,7 @@ import { vapidKeys } from "./keys";
 import { beginPush, ownPhones, removePhone, subscribePhone } from "./service";
 
 export const pushRouter = router({
-  begin: userProcedure.mutation(({ ctx }) => beginPush(ctx)),
+  begin: userProcedure.meta({ silent: true }).mutation(({ ctx }) => beginPush(ctx)),
   /** The public key that a browser subscribes with. */
   key: publicProcedure.query(async ({ ctx }) => (await vapidKeys(ctx)).publicKey),
   subscribe: publicProcedure

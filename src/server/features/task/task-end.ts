@@ -15,7 +15,8 @@ import { refundRequestId, refundSteps, toBudgets } from "../wallet/refund";
 import { noteRefunds } from "./refunds";
 import { changedColumns, findTask, isChargeRow, jsonText } from "./row";
 
-type Needs = Pick<Services, "db" | "ledger" | "now" | "events">;
+type Needs = Pick<Services, "db" | "ledger" | "now" | "events" | "changes">;
+type Steppers = Pick<Needs, "db" | "now" | "events">;
 type Endings = Pick<TaskStore, "note" | "succeed" | "fail" | "collect">;
 
 /** Counts that were not believed, for the row of a correction. */
@@ -41,22 +42,32 @@ const chargeOf = ({ user_id, username, token_id, group, channel_id, model, quota
 export const taskEndings = (services: Needs): Endings => ({
   async note({ id }, from, change) {
     const t = services.db.t.tasks;
-    const rows = await services.db.q
+    const [noted] = await services.db.q
       .update(t)
       .set(changedColumns(t, change))
       .where(and(eq(t.id, id), eq(t.status, from)))
-      .returning({ id: t.id });
-    return rows.length > 0;
+      .returning({ owner: t.user_id });
+    // Most answers of a vendor say that nothing moved, and only set when to ask again.
+    if (noted && (change.status ?? change.progress) !== undefined) services.changes.tell("task", noted.owner);
+    return noted !== undefined;
   },
-  succeed: (task, from, quota, change, tokens) =>
-    services.db.tx((q) => succeedSteps(services, q, task, from, quota, change, tokens), { durable: true }),
-  fail: (task, from, fail_reason, change) =>
-    services.db.tx((q) => failSteps(services, q, task, from, fail_reason, change), { durable: true }),
+  async succeed(task, from, quota, change, tokens) {
+    const steps = (q: Q) => succeedSteps(services, q, task, from, quota, change, tokens);
+    const won = await services.db.tx(steps, { durable: true });
+    if (won) services.changes.tell("task", task.user_id);
+    return won;
+  },
+  async fail(task, from, fail_reason, change) {
+    const steps = (q: Q) => failSteps(services, q, task, from, fail_reason, change);
+    const won = await services.db.tx(steps, { durable: true });
+    if (won) services.changes.tell("task", task.user_id);
+    return won;
+  },
   collect: (id) => collect(services, id),
 });
 
 function* succeedSteps(
-  { db, now, events }: Needs,
+  { db, now, events }: Steppers,
   q: Q,
   task: Task,
   from: TaskStatus,
@@ -94,7 +105,7 @@ function* noteSettlement({ db }: Pick<Needs, "db">, q: Q, charge_id: string, set
 }
 
 function* failSteps(
-  { db, now, events }: Needs,
+  { db, now, events }: Steppers,
   q: Q,
   task: Task,
   from: TaskStatus,
@@ -124,13 +135,7 @@ function* failSteps(
 }
 
 /** Gives back a charge, or `units` of it. Does nothing where there is no charge. */
-function* giveBack(
-  { db, now, events }: Pick<Needs, "db" | "now" | "events">,
-  q: Q,
-  task: Task,
-  event: EventName,
-  units?: number,
-): Steps<void> {
+function* giveBack({ db, now, events }: Steppers, q: Q, task: Task, event: EventName, units?: number): Steps<void> {
   const { task_id, charge_id, state } = task;
   const refund = {
     charge_id,

@@ -8,7 +8,9 @@ import { taskEndings } from "./task-end";
 import { taskQueries } from "./task-queries";
 import { taskSubmissions } from "./task-submit";
 
-export const createTaskStore = (services: Pick<Services, "db" | "ledger" | "now" | "events">): TaskStore => ({
+export const createTaskStore = (
+  services: Pick<Services, "db" | "ledger" | "now" | "events" | "changes">,
+): TaskStore => ({
   ...taskSubmissions(services),
   ...taskEndings(services),
   ...taskQueries(services),

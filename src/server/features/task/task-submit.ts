@@ -8,7 +8,7 @@ import { changedColumns, isChargeRow, jsonText, taskOf } from "./row";
 
 type Submissions = Pick<TaskStore, "open" | "place" | "answered" | "charged" | "held" | "activate">;
 
-export function taskSubmissions({ db }: Pick<Services, "db">): Submissions {
+export function taskSubmissions({ db, changes }: Pick<Services, "db" | "changes">): Submissions {
   const { tasks: t, logs, holds } = db.t;
   return {
     async open({ client_key, ...task }: NewTask) {
@@ -24,6 +24,7 @@ export function taskSubmissions({ db }: Pick<Services, "db">): Submissions {
         })
         .onConflictDoNothing()
         .returning();
+      if (row) changes.tell("task", row.user_id);
       return row && taskOf(row);
     },
 

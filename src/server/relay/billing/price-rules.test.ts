@@ -64,9 +64,11 @@ test("a call is held and charged at the price of its moment, and its row names t
   expect([plain.log.price_rule, dear.log.price_rule]).toEqual(["", "peak"]);
   const row = { type: LOG_TYPE.consume, content: "", code: "", params: "", other: dear.log.other ?? "" };
   expect(rowText(row, "en", String)).toEndWith(
-    'price rule "peak": When Mon–Fri 09:00–12:00 (Asia/Shanghai): the price × 2',
+    'price rule "peak": When the time is Mon–Fri 09:00–12:00 (Asia/Shanghai): the price × 2',
   );
-  expect(rowText(row, "zh", String)).toEndWith("价格规则“peak”：当周一至周五 09:00–12:00（Asia/Shanghai）时：价格 × 2");
+  expect(rowText(row, "zh", String)).toEndWith(
+    "价格规则“peak”：当时间为周一至周五 09:00–12:00（Asia/Shanghai）时：价格 × 2",
+  );
   const other = JSON.parse(dear.log.other ?? "{}") as ConsumeOther;
   expect(other.price_rule).toEqual(peak);
 });
