@@ -224,6 +224,24 @@ test("a row's cost is by the tier that the answer names, whatever the call is so
   expect(await cost(undefined, "priority")).toBe(595_000);
 });
 
+test.each(["whole", "stream"] as const)(
+  "Google's header decides the tier of an answer, %s, whose body says nothing of it",
+  async (form) => {
+    const charged = async (header: string | undefined, said?: string) => {
+      const bench = ruled(TIERS, NINE, NINE, { setting: { allow_service_tier: true } }, () => {
+        const answer = answersBy(said)[form];
+        if (header !== undefined) answer.headers.set("x-gemini-service-tier", header);
+        return answer;
+      });
+      const { quota, log } = await settled(bench, { stream: form === "stream", service_tier: "priority" });
+      return [quota, log.price_rule];
+    };
+    expect(await charged(undefined)).toEqual([480, "fast"]);
+    expect(await charged("standard")).toEqual([120, ""]);
+    expect(await charged("standard", "priority")).toEqual([480, "fast"]);
+  },
+);
+
 test("a row's cost follows a member of the request that its channel's price asks for, whatever the call is sold at", async () => {
   const thinking: PriceRule = {
     name: "thinking",
