@@ -45,8 +45,8 @@ const NO_FACTS: RequestFacts = {};
 
 /**
  * What rules of prices ask of a call: its service as the body that leaves has it (`sent`; undefined: the call says
- * nothing of it), and for the rules of its own price, and of what `model` costs at its channel, the other members as the
- * caller wrote them.
+ * nothing of it), and for the rules of its own price, and of what `model` costs at its channel, the other members as
+ * the caller wrote them.
  */
 export function factsOf(
   { call, channel, price }: Pick<Attempted, "call" | "channel" | "price">,

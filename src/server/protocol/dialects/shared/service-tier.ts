@@ -6,7 +6,7 @@
 import type { Served } from "../../../../shared/price-rules";
 import type { Usage, Warn, WireObject } from "../../chat-events";
 
-/** Google's header of an answer, also where its body says nothing (ai.google.dev/gemini-api/docs/priority-inference). */
+/** Google's, of an answer, also where its body says nothing (ai.google.dev/gemini-api/docs/priority-inference). */
 const GOOGLE_HEADER = "x-gemini-service-tier";
 
 /** What an answer's headers say of its service; most say nothing. */
