@@ -135,6 +135,10 @@ export function ruleText(rule: PriceRule, lang: Lang): string {
   const when = conditionTexts(rule.when, lang);
   const then = outcomeText(rule, lang);
   const cheaper = rule.cheaper ? (isServiceRule(rule) ? SERVED : CALLERS)[lang] : "";
-  if (lang === "zh") return `${when.length > 0 ? `当${when.join("，且")}时` : "任何时候"}：${then}${cheaper}`;
+  if (lang === "zh") {
+    const all = when.join("，且");
+    // Latin words keep their distance.
+    return `${when.length > 0 ? `当${all}${/\w$/.test(all) ? " " : ""}时` : "任何时候"}：${then}${cheaper}`;
+  }
   return `${when.length > 0 ? `When ${when.join(", and ")}` : "Always"}: ${then}${cheaper}`;
 }

@@ -422,7 +422,7 @@ describe("an operator sees", () => {
       "When Sat, Sun 22:00–06:00 (UTC, except 2027-01-01), and the input is over 200000 tokens, and no part of the input is read from a cache, and the request's speed is fast or turbo: input $4, output $18 per million, $0.1 a call",
     );
     expect(ruleText(other, "zh")).toBe(
-      "当周六、周日 22:00–06:00（UTC，2027-01-01 除外），且输入超过 200000 个 Token，且输入没有命中缓存，且请求的 speed 为 fast 或 turbo时：输入 $4、输出 $18（每百万），每次 $0.1",
+      "当周六、周日 22:00–06:00（UTC，2027-01-01 除外），且输入超过 200000 个 Token，且输入没有命中缓存，且请求的 speed 为 fast 或 turbo 时：输入 $4、输出 $18（每百万），每次 $0.1",
     );
   });
 
@@ -434,7 +434,7 @@ describe("an operator sees", () => {
     ]);
     expect([batch, tier].map((rule) => ruleText(rule, "zh"))).toEqual([
       "当属于批处理时：价格 × 0.5",
-      "当输入超过 272000 个 Token时：输入 × 2，输出 × 1.5",
+      "当输入超过 272000 个 Token 时：输入 × 2，输出 × 1.5",
     ]);
     // Rows keep the whole rule: what is read from them has to be one.
     expect([batch, tier].map((rule) => "rules" in parseRules([rule]))).toEqual([true, true]);

@@ -40,7 +40,7 @@ const show = (element: React.ReactNode) => render(<I18nProvider i18n={i18n}>{ele
 test("rules are sentences, and the hours of the next seven days are drawn in the reader's own time", () => {
   show(<PriceRules rules={rules} />);
   expect(screen.getByText(`当每天 12:00–13:00（${zone}）时：价格 × 2`)).toBeDefined();
-  expect(screen.getByText("当输入超过 5000 个 Token时：价格 × 10")).toBeDefined();
+  expect(screen.getByText("当输入超过 5000 个 Token 时：价格 × 10")).toBeDefined();
   const days = screen.getAllByRole("img");
   expect(days).toHaveLength(7);
   for (const day of days) {
@@ -150,7 +150,7 @@ test("a model's page names the prices that each rule makes, and those of a batch
       />
     </TooltipProvider>,
   );
-  expect(screen.getByText("当服务档位为 priority时：价格 × 2").parentElement?.textContent).toEndWith(
+  expect(screen.getByText("当服务档位为 priority 时：价格 × 2").parentElement?.textContent).toEndWith(
     "即输入 $4，输出 $4（每百万 Token）",
   );
   expect(screen.getByText("当属于批处理时：价格 × 0.5").parentElement?.textContent).toEndWith(
@@ -161,11 +161,11 @@ test("a model's page names the prices that each rule makes, and those of a batch
 
 test("what DALL-E's sizes and a video's resolutions cost more are sentences, and the calculator asks for them", () => {
   show(<FactorRules lists={factorLists("dall-e-3")} />);
-  expect(screen.getByText("当图片尺寸为 1024x1792 或 1792x1024时：价格 × 2")).toBeDefined();
-  expect(screen.getByText("当图片质量为 hd时：价格 × 2")).toBeDefined();
+  expect(screen.getByText("当图片尺寸为 1024x1792 或 1792x1024 时：价格 × 2")).toBeDefined();
+  expect(screen.getByText("当图片质量为 hd 时：价格 × 2")).toBeDefined();
   cleanup();
   show(<FactorRules lists={factorLists("veo-3.1-fast-generate")} />);
-  expect(screen.getByText("当分辨率为 4k时：价格 × 3")).toBeDefined();
+  expect(screen.getByText("当分辨率为 4k 时：价格 × 3")).toBeDefined();
   const price = { model_price: { value: 0.04, source: "test" } };
   const cost = (model: string, values: AskedCall["values"] = {}) =>
     costOf(catalogue, { model, vendor: "", enable_groups: [], factors: price }, "default", {}, { moment: 0, values })
