@@ -47,7 +47,18 @@ const GOLDEN: readonly (readonly [model: string, call: Called, price: number])[]
   ["gpt-6-astra", sends("service_tier", "ultrafast"), 360],
   ["gpt-6-astra", sends("service_tier", "priority"), 120],
   ["gpt-6-astra", { ...sends("service_tier", "ultrafast"), served: { service_tier: "fast" } }, 120],
+  ["gpt-6.1-sol", sends("service_tier", "ultrafast"), 72],
+  ["gpt-6.1-terra", sends("service_tier", "fast"), 12],
+  ["gpt-6.1-terra", answers({ service_tier: "flex" }), 3],
+  // No page names a flex price of them.
+  ["gpt-6.2-sol", answers({ service_tier: "flex" }), 12],
+  ["gpt-6-luna", answers({ service_tier: "flex" }), 0.6],
   ["gpt-5.6-sol", sends("service_tier", "fast"), 48],
+  ["gpt-5.5-pro", answers({ service_tier: "flex" }), 105],
+  ["gpt-5.3-codex", sends("service_tier", "priority"), 31.5],
+  ["gpt-5.1-codex-mini", sends("service_tier", "priority"), 4.05],
+  ["o3", sends("service_tier", "priority"), 17.5],
+  ["o3", answers({ service_tier: "flex" }), 5],
   ["gpt-5.5", sends("service_tier", "priority"), 87.5],
   ["gpt-5-mini", answers({ service_tier: "priority" }), 4.05],
   ["gpt-4.1", answers({ service_tier: "priority" }), 17.5],
@@ -61,6 +72,7 @@ const GOLDEN: readonly (readonly [model: string, call: Called, price: number])[]
   ["claude-opus-5-5", sends("inference_geo", "us"), 26.4],
   ["claude-opus-5-5", { sent: { speed: ["fast"], inference_geo: ["us"] } }, 52.8],
   ["claude-opus-5-5", { sent: { speed: ["fast"] }, served: { speed: "standard", inference_geo: "global" } }, 24],
+  ["claude-fable-5-2", sends("speed", "fast"), 96],
   ["claude-opus-4-6", answers({ inference_geo: "us" }), 33],
   ["claude-opus-4-5", answers({ inference_geo: "not_available" }), 30],
   // Anthropic's priority tier is capacity that was bought beforehand: no other price a token.
@@ -68,6 +80,9 @@ const GOLDEN: readonly (readonly [model: string, call: Called, price: number])[]
   ["gemini-3.1-pro-preview", sends("serviceTier", "priority"), 25.2],
   ["gemini-3.1-pro-preview", answers({ service_tier: "flex" }), 7],
   ["grok-4.6", sends("service_tier", "priority"), 16],
+  ["qwen-plus", {}, 1.6],
+  ["qwen-plus", { sent: { enable_thinking: ["false"] } }, 1.6],
+  ["qwen-turbo", sends("enable_thinking", "true"), 0.55],
   ["mistral-large-latest", sends("service_tier", "priority"), 2],
 ];
 
@@ -84,7 +99,7 @@ describe("the vendors' own rules", () => {
       return !price.unpriced && price.rules;
     });
     // Every name of the list: a name without a price would be missing here.
-    expect(ruled).toHaveLength(61);
+    expect(ruled).toHaveLength(69);
     for (const model of ruled) {
       const price = book.price(model, "default", "default");
       if (!price.unpriced) expect(belowCost(price, {}, model, NOON)).toBeUndefined();
@@ -127,6 +142,13 @@ describe("the vendors' own rules", () => {
     expect(long("qwen3-max", 32_001)).toBeCloseTo(76_802.4, 3);
     expect(long("qwen3-coder-flash", 128_001)).toBeCloseTo(102_400.8, 3);
     expect(long("qwen-plus", 256_001)).toBeCloseTo(307_201.2, 3);
+    // Thoughts: 4 dollars a million for 1.2, and 12 for 3.6; never less than the vendor asks.
+    const thinking = (input: number) =>
+      paid("qwen-plus", { ...sends("enable_thinking", "true"), usage: { input, output: 1_000_000 } }) * 1000 -
+      input * 0.4;
+    expect(thinking(1000)).toBeGreaterThanOrEqual(4_000_000);
+    expect(thinking(1000)).toBeCloseTo(4_000_000, -2);
+    expect(thinking(256_001) - 256_001 * 0.8).toBeCloseTo(12_000_000, -2);
   });
 
   test("give way to an operator's own price or list of rules", () => {

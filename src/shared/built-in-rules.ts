@@ -50,9 +50,17 @@ const GEMINI_FLEX = ["flex", "SERVICE_TIER_FLEX"];
  * (openai.com/api-fast-mode, developers.openai.com/api/docs/pricing; read 23 November 2026). Long inputs multiply it.
  */
 const fast = (factor: number): PriceRule => times("OpenAI fast mode", factor, { service_tier: ["priority", "fast"] });
-/** OpenAI: half the price, as of batches (developers.openai.com/api/docs/guides/flex-processing; read the same day). */
+/**
+ * OpenAI: half the price, as of batches (developers.openai.com/api/docs/guides/flex-processing; read the same day), of
+ * the models for which a page names it: to GPT-5.6 LiteLLM's table (input_cost_per_token_flex), of GPT-6
+ * github.com/JingbiaoMei/Tokdash/pull/71, github.com/amine123max/Codex-Manager (release 0.4.7) and
+ * apidog.com/blog/gpt-6-1-terra-pricing; read 24 November 2026. None names it for GPT-6.2, GPT-6 Sol and Luna.
+ */
 const OPENAI_FLEX = times("OpenAI flex", 0.5, { service_tier: ["flex"] });
-/** OpenAI: developers.openai.com/api/docs/guides/ultrafast-mode, of GPT-6 Astra alone; read the same day. */
+/**
+ * OpenAI: of GPT-6 Astra (developers.openai.com/api/docs/guides/ultrafast-mode; read the same day) and GPT-6.1 Sol
+ * (guides/fast-mode names it; 12 and 60 dollars at docs.venice.ai/models/gpt-6-1-sol-ultrafast, read 24 November 2026).
+ */
 const ULTRAFAST = times("OpenAI ultrafast mode", 6, { service_tier: ["ultrafast"] });
 
 const promotion = { dates: [{ zone: "UTC", until: "2026-12-31" }] };
@@ -84,8 +92,9 @@ const fastClaude = { member: { path: "speed", values: ["fast"] } };
  */
 const US_ONLY = times("Claude US-only inference", 1.1, { region: ["us"] });
 /**
- * Anthropic: fast mode of Opus, twice the price at every length, and 1.1 times that in the United States
- * (platform.claude.com/docs/en/build-with-claude/fast-mode; read 23 November 2026).
+ * Anthropic: fast mode, twice the price at every length, and 1.1 times that in the United States
+ * (platform.claude.com/docs/en/build-with-claude/fast-mode, read 23 November 2026; code.claude.com/docs/en/fast-mode
+ * names the models, read 24 November 2026).
  */
 const CLAUDE_FAST: readonly PriceRule[] = [
   times("Claude fast mode, US-only", 2.2, { region: ["us"], ...fastClaude }),
@@ -93,28 +102,42 @@ const CLAUDE_FAST: readonly PriceRule[] = [
   US_ONLY,
 ];
 
+/**
+ * Alibaba: answers with thoughts, which the request asks for, cost more for all output: 4 dollars for 1.2, 0.5 for 0.2
+ * (models.dev and LiteLLM's table, of alibabacloud.com/help/en/model-studio/model-pricing; read 24 November 2026). More
+ * than the vendor asks, by less than a thousandth of a percent.
+ */
+const qwenThinking = (output: number): PriceRule => ({
+  name: "Qwen thinking",
+  when: { member: { path: "enable_thinking", values: ["true"] } },
+  then: { input: 1, output },
+});
+
 /** xAI: twice the price (docs.x.ai/developers/advanced-api-usage/priority-processing; read 23 November 2026). */
 const XAI: readonly PriceRule[] = [times("xAI priority", 2, { service_tier: ["priority"] })];
 
 /** Models, separated by spaces, and their rules. */
 const lines: readonly (readonly [models: string, rules: readonly PriceRule[]])[] = [
-  ["gpt-6-astra", [ULTRAFAST, fast(2), OPENAI_FLEX]],
+  ["gpt-6-astra gpt-6.1-sol", [ULTRAFAST, fast(2), OPENAI_FLEX]],
   [
-    "gpt-6.2-astra gpt-6.2-sol gpt-6.1-sol gpt-6-sol gpt-6-luna gpt-5.6-sol gpt-5.6-terra gpt-5.6-luna gpt-5.4 gpt-5.4-mini gpt-5.2 gpt-5.1 gpt-5",
+    "gpt-6.1-terra gpt-5.6-sol gpt-5.6-terra gpt-5.6-luna gpt-5.4 gpt-5.4-mini gpt-5.2 gpt-5.1 gpt-5",
     [fast(2), OPENAI_FLEX],
   ],
+  // Fast mode of GPT-6.2 is on no page that could be read: as of every other GPT-6, which is never too cheap.
+  ["gpt-6.2-astra gpt-6.2-sol gpt-6-sol gpt-6-luna gpt-5.3-codex gpt-5.1-codex gpt-5-codex", [fast(2)]],
   ["gpt-5.5", [fast(2.5), OPENAI_FLEX]],
   ["gpt-5-mini", [fast(1.8), OPENAI_FLEX]],
-  ["gpt-5.1-codex gpt-5-codex", [fast(2)]],
-  ["gpt-5.4-nano gpt-5-nano", [OPENAI_FLEX]],
+  ["gpt-5.1-codex-mini", [fast(1.8)]],
+  ["gpt-5.5-pro gpt-5.4-pro gpt-5.4-nano gpt-5-nano", [OPENAI_FLEX]],
   ["gpt-4.1 gpt-4.1-mini gpt-4o-2024-05-13", [fast(1.75)]],
   ["gpt-4.1-nano", [fast(2)]],
   ["gpt-4o gpt-4o-2024-11-20 gpt-4o-2024-08-06", [fast(1.7)]],
-  // 0.25 for 0.15, 1 for 0.6: more than the vendor asks, by less than a thousandth of a percent.
+  // 0.25 for 0.15, 1 for 0.6, and of o4-mini 2 for 1.1, 8 for 4.4: more than the vendor asks, by less than a thousandth
+  // of a percent.
   ["gpt-4o-mini gpt-4o-mini-2024-07-18", [fast(1.66667)]],
   ["o3", [fast(1.75), OPENAI_FLEX]],
   ["o4-mini", [fast(1.81819), OPENAI_FLEX]],
-  ["claude-opus-5-5 claude-opus-5 claude-opus-4-8", CLAUDE_FAST],
+  ["claude-fable-5-2 claude-opus-5-5 claude-opus-5 claude-opus-4-8", CLAUDE_FAST],
   [
     "claude-fable-5-1 claude-fable-5 claude-opus-4-7 claude-opus-4-6 claude-sonnet-5-5 claude-sonnet-5 claude-sonnet-4-6 claude-haiku-5-5",
     [US_ONLY],
@@ -125,6 +148,8 @@ const lines: readonly (readonly [models: string, rules: readonly PriceRule[]])[]
     GEMINI,
   ],
   ["deepseek-v4-pro deepseek-flash deepseek-v4-flash", DEEPSEEK],
+  ["qwen-plus", [qwenThinking(3.33334)]],
+  ["qwen-turbo", [qwenThinking(2.5)]],
   ["grok-4.6 grok-4.5 grok-4.3 grok-4.20", XAI],
 ];
 

@@ -9,7 +9,7 @@ import { printDecimal } from "./decimal";
 import { BATCH_DISCOUNT } from "./factor-rules";
 import { longContextTiers, toolPrices } from "./model-prices";
 import { builtInTables } from "./price-rows";
-import { isTimed, type RequestFacts, ruleList } from "./price-rules";
+import { isTimed, type PriceRule, type RequestFacts, ruleList } from "./price-rules";
 import { compilePrice, type CompiledPrice, type Factors, priceBook, type Usage } from "./pricing";
 import { priceAt } from "./ruled-price";
 
@@ -159,6 +159,7 @@ function costPrice(
   return price && { price, share: cost_percent / 100 };
 }
 
+const NO_RULES: readonly PriceRule[] = [];
 const listed = new Map<string, CompiledPrice | undefined>();
 
 /** The vendor's list price; a name that is not on the list is looked up once too, because that takes 50 µs. */
@@ -171,6 +172,10 @@ function listedPrice(model: string): CompiledPrice | undefined {
   listed.set(model, price);
   return price;
 }
+
+/** The rules by which a channel pays for a model: its own, or the vendor's. */
+export const costRules = ({ cost_prices }: CostSetting, model: string): readonly PriceRule[] =>
+  ((cost_prices === undefined ? undefined : ownPriceOf(cost_prices, model)) ?? listedPrice(model))?.rules ?? NO_RULES;
 
 /** Billionths of a dollar; null where neither the channel nor the vendor's list has a price, or a rate is missing. */
 export function costOf(setting: CostSetting, call: BilledCall, rates: CurrencyRates = {}): number | null {

@@ -39,6 +39,8 @@ const lines: Readonly<Record<string, readonly Line[]>> = {
   openai: [
     ["gpt-6.2-astra", 8, 40, cached(0.4, { cache_write: 10 })],
     ["gpt-6.2-sol gpt-6.1-sol", 2, 10, cached(0.1, { cache_write: 2.5 })],
+    // apidog.com/blog/gpt-6-1-terra-pricing and docs.litellm.ai/blog/gpt-6-1-terra, of OpenAI's page; 24 November 2026.
+    ["gpt-6.1-terra", 1, 5, cached(0.05, { cache_write: 1.25 })],
     ["gpt-6-astra", 10, 50, cached(1, { cache_write: 12.5 })],
     ["gpt-6-sol", 2, 10, cached(0.2, { cache_write: 2.5 })],
     ["gpt-6-luna", 0.1, 0.5, cached(0.01, { cache_write: 0.125 })],
@@ -99,6 +101,8 @@ const lines: Readonly<Record<string, readonly Line[]>> = {
     ["omni-moderation-latest text-moderation-latest", 0],
   ],
   anthropic: [
+    // Since 9 November 2026: github.com/archid21/rightsize, release 0.10.2, and docs.laozhang.ai, of Anthropic's page.
+    ["claude-fable-5-2", 8, 40, { cache_read: 0.2, cache_write: 10 }],
     ["claude-fable-5-1", 10, 50, { cache_read: 0.25, cache_write: 12.5 }],
     ["claude-fable-5", 10, 50, claude(10)],
     ["claude-opus-5-5", 4, 20, { cache_read: 0.2, cache_write: 5 }],
@@ -340,7 +344,7 @@ const qwen = (...steps: readonly (readonly [over: number, input: number, output?
 
 const OPENAI_LONG = [
   "gpt-5.4", "gpt-5.4-pro", "gpt-5.5", "gpt-5.5-pro", "gpt-5.6-sol", "gpt-5.6-terra", "gpt-5.6-luna", "gpt-6-astra", "gpt-6-sol", "gpt-6-luna",
-  "gpt-6.1-sol", "gpt-6.2-astra", "gpt-6.2-sol",
+  "gpt-6.1-sol", "gpt-6.1-terra", "gpt-6.2-astra", "gpt-6.2-sol",
 ] as const;
 
 /**

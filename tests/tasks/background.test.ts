@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { ENGINES } from "../kit/databases";
 import { HOOK_MS } from "../kit/harness";
-import { type Caller, openTaskBench, type TaskBench } from "./kit";
+import { type Caller, dearBetween, openTaskBench, type TaskBench } from "./kit";
 
 const OPENAI = 1;
 const MODEL = "gpt-5-mini";
@@ -204,6 +204,19 @@ describe.each(ENGINES)("background responses on %s", (engine) => {
     expect(await bench.money(ann)).toMatchObject({ used_quota: COST, token_used: COST });
     expect((await ann.ask("GET", `/v1/responses/${body.id}`)).body.output).toHaveLength(1);
     expect(charge_id).not.toBe("");
+  });
+
+  test.each([
+    ["in a window and ended after it", 0, 10, 3],
+    ["before a window and ended in it", 10, 40, 1],
+  ] as const)("one that was submitted %s is charged the price of its submit", async (_, from, to, factor) => {
+    await bench.setOption("PriceRules", JSON.stringify({ [MODEL]: [dearBetween(bench, from, to)] }));
+    const { id } = (await create()).body;
+    Object.assign(kept.get(id) ?? {}, { status: "completed", usage });
+    await bench.round(20 * 60);
+    expect(await jobOf(id)).toMatchObject({ status: "SUCCESS", quota: COST * factor });
+    expect(await bench.money(ann)).toMatchObject({ used_quota: COST * factor });
+    await bench.setOption("PriceRules", "{}");
   });
 
   test("one that fails or is cancelled without usage is refunded, one that was cut short is charged its usage", async () => {

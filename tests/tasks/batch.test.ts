@@ -6,7 +6,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { ENGINES } from "../kit/databases";
 import { HOOK_MS } from "../kit/harness";
-import { type Caller, openTaskBench, type TaskBench } from "./kit";
+import { type Caller, dearBetween, openTaskBench, type TaskBench } from "./kit";
 
 const OPENAI = 1;
 const MODEL = "gpt-4o-mini";
@@ -165,6 +165,21 @@ describe.each(ENGINES)("batches on %s", (engine) => {
     // Its output belongs to its owner, and to no other user.
     expect((await ann.send("GET", "/v1/files/file-out/content")).status).toBe(200);
     expect((await bob.send("GET", "/v1/files/file-out/content")).status).toBe(404);
+  });
+
+  test.each([
+    ["in a window and ended after it", 0, 10, 3, "dear"],
+    ["before a window and ended in it", 10, 40, 1, "Batch"],
+  ] as const)("a batch that was submitted %s is charged the price of its submit", async (_, from, to, factor, rule) => {
+    await bench.setOption("PriceRules", JSON.stringify({ [MODEL]: [dearBetween(bench, from, to)] }));
+    const { id } = (await create(await upload([line(1)]))).body;
+    contents.set("file-late", answered(1));
+    Object.assign(batch, { status: "completed", output_file_id: "file-late" });
+    await bench.round(20 * 60);
+    expect(await bench.task(id)).toMatchObject({ status: "SUCCESS", quota: A_LINE * factor });
+    const [charge] = await bench.bills(id);
+    expect(JSON.parse(charge?.other ?? "{}")).toMatchObject({ price_rule: { name: rule } });
+    await bench.setOption("PriceRules", "{}");
   });
 
   test("a line with an impossible count costs its text and its share of the input; a sum above the limits is bounded, and marked", async () => {

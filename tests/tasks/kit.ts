@@ -9,6 +9,7 @@ import type { LogRow, TaskRow } from "../../src/server/db/schema";
 import { createRelay, type Relay } from "../../src/server/relay/entry/handle";
 import type { ControlPlane } from "../../src/server/contracts/control-plane";
 import { createControlPlane } from "../../src/server/wiring/control-plane";
+import type { PriceRule } from "../../src/shared/price-rules";
 import { LOG_TYPE } from "../../src/shared/log";
 import { ROLE } from "../../src/shared/roles";
 import type { Engine } from "../kit/databases";
@@ -148,6 +149,13 @@ export interface TaskBench {
 }
 
 const VENDOR = "https://vendor.test";
+
+/** A rule that makes everything three times as dear in these minutes from now on. */
+export function dearBetween({ h }: TaskBench, from: number, to: number): PriceRule {
+  const clock = (minutes: number) => new Date(h.services.now() + minutes * 60_000).toISOString().slice(11, 16);
+  const hours = [{ zone: "UTC", from: clock(from), to: clock(to) }];
+  return { name: "dear", when: { hours }, then: { factor: 3 } };
+}
 
 export interface BenchOptions {
   env?: Record<string, string>;

@@ -5,8 +5,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { ENGINES } from "../kit/databases";
 import { HOOK_MS } from "../kit/harness";
-import { type Caller, openTaskBench, type TaskBench } from "./kit";
+import { type Caller, dearBetween, openTaskBench, type TaskBench } from "./kit";
 import { FakeMaker, scripts } from "./video-fakes";
+
+const corrected = scripts.find(({ other }) => other);
+const fixed = scripts.find(({ other }) => !other);
 
 describe.each(ENGINES)("videos on %s", (engine) => {
   let bench: TaskBench;
@@ -129,6 +132,24 @@ describe.each(ENGINES)("videos on %s", (engine) => {
           token_used: units,
         });
         expect((await bench.task(id)).quota).toBe(units);
+      });
+    }
+
+    // One whose charge its result corrects, and one that is charged as it was submitted.
+    if (script === corrected || script === fixed) {
+      test.each([
+        ["in a window and ended after it", 0, 10, 3],
+        ["before a window and ended in it", 10, 40, 1],
+      ] as const)("one that was submitted %s is charged the price of its submit", async (_, from, to, factor) => {
+        await bench.setOption("PriceRules", JSON.stringify({ [script.model]: [dearBetween(bench, from, to)] }));
+        ann = await bench.caller(10_000_000);
+        const id = await submit();
+        maker.said = script.other?.done ?? script.done;
+        await bench.round(20 * 60);
+        expect(await taskOf(id)).toMatchObject({ status: "SUCCESS" });
+        const units = (script.other?.units ?? script.units) * factor;
+        expect(await bench.money(ann)).toMatchObject({ used_quota: units, token_used: units });
+        await bench.setOption("PriceRules", "{}");
       });
     }
 

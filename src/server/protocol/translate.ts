@@ -6,6 +6,7 @@
 import { chatDialects } from "./dialects/chat-dialects";
 import { type UpstreamDialectKey, upstreamDialects } from "./dialects/vendor-dialects";
 import { refuseLostMedia } from "./dialects/shared/lost-media";
+import { withServed } from "./dialects/shared/service-tier";
 import { wholeTurns } from "./dialects/shared/turns";
 import { Warnings } from "./dialects/shared/warnings";
 import type { AnswerContext, OutFrame, RequestAddress, StreamDecoder, StreamEncoder } from "./dialects/translation";
@@ -95,7 +96,8 @@ export function translateAnswer(
 ): TranslatedAnswer | undefined {
   const decoded = upstreamDialects[from].decodeAnswer(body, context.id);
   if (!decoded) return undefined;
-  const answer = edit(decoded);
+  const edited = edit(decoded);
+  const answer = edited.usage ? { ...edited, usage: withServed(edited.usage, context.served) } : edited;
   const warnings = new Warnings();
   let contentBytes = 0;
   for (const { content } of answer.choices) {
@@ -161,7 +163,7 @@ export class StreamTranslator {
   constructor(
     from: UpstreamDialectKey,
     to: DialectKey,
-    context: AnswerContext,
+    readonly context: AnswerContext,
     decoder: StreamDecoder = upstreamDialects[from].streamDecoder(context.id),
   ) {
     this.#decoder = decoder;
@@ -255,7 +257,10 @@ export class StreamTranslator {
           break;
         case "usage":
           this.tally.add(event.usage);
-          this.#encoder.encode({ type: "usage", usage: tellable(event.usage) }, this.#frames);
+          this.#encoder.encode(
+            { type: "usage", usage: withServed(tellable(event.usage), this.context.served) },
+            this.#frames,
+          );
           continue;
         case "finish":
           this.finish = event.finish;

@@ -1,4 +1,5 @@
 /** What a dialect must be able to do so that it can be translated: values in, values out, no clock and no network. */
+import type { Served } from "../../../shared/price-rules";
 import type { RelayError } from "../relay-error";
 import type {
   AnswerEvent,
@@ -25,6 +26,8 @@ export interface AnswerContext {
   readonly now?: () => number;
   /** The caller wants usage in a stream. */
   readonly include_usage: boolean;
+  /** What the answer's headers say of its service. */
+  readonly served?: Served;
   /** The call as the caller made it; some dialects repeat parts of it in every answer. */
   readonly request?: WireObject;
   /** An answer whose beginning the caller has from the upstream itself: what it said of itself, and frames so far. */

@@ -3,6 +3,8 @@
  * its groups, C-260; channels that bill by the upstream's model name: of those names); the bill uses the price of the
  * channel that serves.
  */
+import { canonicalModel } from "../../../shared/channel-types";
+import { costRules } from "../../../shared/cost";
 import { fail } from "../../../shared/errors";
 import { isServiceMember, membersAt, type RequestFacts, serviceFacts } from "../../../shared/price-rules";
 import { type CompiledPrice, type Usage } from "../../../shared/pricing";
@@ -43,13 +45,22 @@ const NO_FACTS: RequestFacts = {};
 
 /**
  * What rules of prices ask of a call: its service as the body that leaves has it (`sent`; undefined: the call says
- * nothing of it), and for the rules of its own price the other members as the caller wrote them.
+ * nothing of it), and for the rules of its own price, and of what `model` costs at its channel, the other members as
+ * the caller wrote them.
  */
-export function factsOf({ call, price }: Pick<Attempted, "call" | "price">, sent: Bytes | undefined): RequestFacts {
+export function factsOf(
+  { call, channel, price }: Pick<Attempted, "call" | "channel" | "price">,
+  sent: Bytes | undefined,
+  model: string,
+): RequestFacts {
   const facts = sent && serviceFacts((path) => valuesAt(sent, path));
-  if (!price.by_service) return facts ?? NO_FACTS;
-  const others = rulesOf(price).flatMap(({ when: { member } }) => (member ? [member.path] : []));
-  const written = others.map((path) => [path, valuesAt(call.asked.content.readNow(), path)] as const);
+  const paid = costRules(channel.setting, canonicalModel(model));
+  // As most are.
+  if (!price.by_service && paid.length === 0) return facts ?? NO_FACTS;
+  const rules = price.by_service ? [...rulesOf(price), ...paid] : paid;
+  const written = rules.flatMap(({ when: { member } }) =>
+    member ? [[member.path, valuesAt(call.asked.content.readNow(), member.path)] as const] : [],
+  );
   return written.length === 0
     ? (facts ?? NO_FACTS)
     : { ...Object.fromEntries(written), ...serviceFacts(() => []), ...facts };

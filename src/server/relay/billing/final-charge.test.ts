@@ -4,6 +4,7 @@ import { channelType } from "../../../shared/channel-types";
 import type { EndReason } from "../../../shared/log";
 import type { Bytes } from "../../lib/sse";
 import type { Asked, Attempted } from "../call/call";
+import { Translation } from "../call/translation";
 import { RequestContent } from "../call/request-content";
 import { chargeAtEnd, type Ending } from "./final-charge";
 import { tokensOfText } from "./token-estimate";
@@ -34,7 +35,13 @@ const attemptOf = ({
     request: { model: "m", ...request },
     operation: { key: operation },
   };
-  return { call: { asked }, channel, price, terms: request?.terms } as unknown as Attempted;
+  return {
+    call: { asked },
+    translation: new Translation(),
+    channel,
+    price,
+    terms: request?.terms,
+  } as unknown as Attempted;
 };
 
 const ending = (more: Partial<Ending> = {}): Ending => ({

@@ -12,6 +12,7 @@ import type { Asked, Attempted } from "../call/call";
 import { billedFor } from "./call-price";
 import { tokensOfContent, tokensOfText } from "./token-estimate";
 import type { Usage } from "../../protocol/chat-events";
+import { withServed } from "../../protocol/dialects/shared/service-tier";
 import { allowsHiddenTurns } from "../../protocol/hidden-turns";
 import { type CheckedUsage, checkUsage, countsOutput, isPlain, withSide } from "../../protocol/usage-check";
 
@@ -50,7 +51,7 @@ export interface FinalCharge {
 /** The charge of the attempt that served. */
 export function chargeAtEnd(attempt: Attempted, ending: Ending): FinalCharge {
   const { usage: counted, estimated, doubts } = usageAtEnd(attempt, ending);
-  const usage = withOwnTool(attempt.call.asked, counted);
+  const usage = withServed(withOwnTool(attempt.call.asked, counted), attempt.translation.served);
   const waived = isWaived(attempt, ending.end_reason);
   const { charge, price } = waived ? { charge: nothing, price: attempt.price } : billedFor(attempt, usage);
   return { charge, price, usage, estimated, waived, doubts };

@@ -226,6 +226,39 @@ test("a row's cost is by the tier that the answer names, whatever the call is so
   expect(await cost(undefined, "priority")).toBe(595_000);
 });
 
+test.each(["whole", "stream"] as const)(
+  "Google's header decides the tier of an answer, %s, whose body says nothing of it",
+  async (form) => {
+    const charged = async (header: string | undefined, said?: string) => {
+      const bench = ruled(TIERS, NINE, NINE, { setting: { allow_service_tier: true } }, () => {
+        const answer = answersBy(said)[form];
+        if (header !== undefined) answer.headers.set("x-gemini-service-tier", header);
+        return answer;
+      });
+      const { quota, log } = await settled(bench, { stream: form === "stream", service_tier: "priority" });
+      return [quota, log.price_rule];
+    };
+    expect(await charged(undefined)).toEqual([480, "fast"]);
+    expect(await charged("standard")).toEqual([120, ""]);
+    expect(await charged("standard", "priority")).toEqual([480, "fast"]);
+  },
+);
+
+test("a row's cost follows a member of the request that its channel's price asks for, whatever the call is sold at", async () => {
+  const thinking: PriceRule = {
+    name: "thinking",
+    when: { member: { path: "enable_thinking", values: ["true"] } },
+    then: { factor: 3 },
+  };
+  const cost_prices = JSON.stringify({ "gpt-4o": { input: 2, output: 2, rules: [thinking] } });
+  const costs = [];
+  for (const enable_thinking of [false, true]) {
+    const { log } = await settled(ruled([], NINE, NINE, { setting: { cost_prices } }), { enable_thinking });
+    costs.push((log.upstream_cost ?? 0) / ((log.prompt_tokens ?? 0) + (log.completion_tokens ?? 0)));
+  }
+  expect(costs).toEqual([2000, 6000]);
+});
+
 test("a member that is there twice counts with both its values: the vendor may read either", async () => {
   const rule: PriceRule = { name: "pro", when: { member: { path: "mode.x", values: ["pro"] } }, then: { factor: 2 } };
   const whole = JSON.stringify(chatBody("gpt-4o"));

@@ -1,5 +1,5 @@
 /** The translation of a call for one attempt: the upstream model name, and the warnings about content that was lost. */
-import type { RequestFacts } from "../../../shared/price-rules";
+import type { RequestFacts, Served } from "../../../shared/price-rules";
 import type { Warning } from "../../protocol/chat-events";
 
 const NONE: readonly Warning[] = [];
@@ -9,6 +9,7 @@ export class Translation {
   #warnings = NONE;
   #cacheMarks = false;
   #facts: RequestFacts | undefined;
+  #served: Served | undefined;
 
   /** `upstream_model`: "" until the request is made. */
   constructor(upstream_model = "") {
@@ -49,6 +50,16 @@ export class Translation {
   /** The channel's overrides have changed what the request says. */
   overridden(facts: RequestFacts): void {
     this.#facts = { ...this.#facts, ...facts };
+  }
+
+  /** What the headers of the answer say of its service. */
+  get served(): Served | undefined {
+    return this.#served;
+  }
+
+  /** The answer has begun. */
+  answered(served: Served | undefined): void {
+    this.#served = served;
   }
 
   warn(more: readonly Warning[]): void {

@@ -5,6 +5,7 @@ import { membersAt, serviceFacts } from "../../../shared/price-rules";
 import { isObject, tryParse } from "../../lib/json-bytes";
 import type { Asked, Attempted } from "../call/call";
 import { RequestFault } from "../../protocol/dialects/shared/fault";
+import { servedIn } from "../../protocol/dialects/shared/service-tier";
 import { LostMedia } from "../../protocol/dialects/shared/lost-media";
 import type { UpstreamDialectKey } from "../../protocol/dialects/vendor-dialects";
 import type { ChatResult, Warn, WireError } from "../../protocol/chat-events";
@@ -82,6 +83,7 @@ async function ask(attempt: Attempted, record: AttemptRecord, timer: AttemptTime
   record.status = response.status;
   record.upstream_request_id = upstreamRequestId(response.headers, channel);
   if (!response.ok) throw new UpstreamError(await judge(attempt, response));
+  translation.answered(servedIn(response.headers));
   if (operation.direct) return await openUntranslated(attempt, response, timer.abort);
   return request.stream
     ? await openStream(attempt, dialect, response, timer.abort)
@@ -165,7 +167,14 @@ async function openStream(
   let begun = false;
   const stream = (ended: boolean): Answer => ({
     kind: "stream",
-    stream: { reader, splitter, kept, ended, answer: answerReader(call.asked, channel, dialect), abort },
+    stream: {
+      reader,
+      splitter,
+      kept,
+      ended,
+      answer: answerReader(call.asked, channel, dialect, attempt.translation.served),
+      abort,
+    },
   });
   try {
     for (;;) {

@@ -2,6 +2,7 @@
  * The response of a channel on its way to the caller, in any pair of dialects: passed through where both are the same,
  * translated otherwise. The facts that the relay needs (usage, finish, errors) are read in the channel's dialect.
  */
+import type { Served } from "../../../shared/price-rules";
 import type { PoolChannel } from "../../contracts/channel";
 import type { Asked, Attempted } from "../call/call";
 import { openaiChat } from "../../protocol/dialects/openai-chat/dialect";
@@ -25,7 +26,7 @@ import type { AnswerReader } from "./answer-reader";
 /** Larger whole responses are only scanned (embeddings are lists of numbers of any length). */
 const LARGE_ANSWER = 64 * 1024;
 
-function contextOf({ engine, request, request_id, arrived }: Asked): AnswerContext {
+function contextOf({ engine, request, request_id, arrived }: Asked, served?: Served): AnswerContext {
   const { model, include_usage, wire } = request;
   return {
     id: request_id,
@@ -33,6 +34,7 @@ function contextOf({ engine, request, request_id, arrived }: Asked): AnswerConte
     created: Math.floor(arrived / 1000),
     now: () => Math.floor(engine.controlPlane.now() / 1000),
     include_usage,
+    ...(served && { served }),
     ...(wire && { request: wire }),
   };
 }
@@ -49,17 +51,18 @@ function wishesOf(
   return { rewritten: thoughts || standard, thoughts, standard };
 }
 
-/** The reader of a stream in `dialect`, from `channel`. */
+/** The reader of a stream in `dialect`, from `channel`; `served`: what its headers say of its service. */
 export function answerReader(
   asked: Asked,
   channel: PoolChannel | undefined,
   dialect: UpstreamDialectKey,
+  served?: Served,
 ): AnswerReader {
   const { key } = asked.dialect;
   const { rewritten, thoughts } = wishesOf(asked, channel);
   if (key !== dialect || rewritten) {
     const decoder = upstreamDialects[dialect].streamDecoder(asked.request_id);
-    const context = contextOf(asked);
+    const context = contextOf(asked, served);
     // Mistral's streams always end with usage, and its own clients have no word to ask for it.
     const told = dialect === "mistral" ? { ...context, include_usage: true } : context;
     return new StreamTranslator(dialect, key, told, thoughts ? new ThoughtsInText(decoder) : decoder);
@@ -90,7 +93,9 @@ export function readAnswer(
     const told = thoughts ? thoughtsInText(answer) : answer;
     return standard ? standardForm(told) : told;
   };
-  const answer = isObject(parsed) ? translateAnswer(dialect, key, parsed, contextOf(asked), edit) : undefined;
+  const answer = isObject(parsed)
+    ? translateAnswer(dialect, key, parsed, contextOf(asked, translation.served), edit)
+    : undefined;
   if (!answer) return undefined;
   const result = { usage: answer.usage, content_bytes: answer.contentBytes };
   if (key === dialect && !rewritten) {

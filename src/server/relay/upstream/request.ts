@@ -120,7 +120,7 @@ export function buildRequest(attempt: Attempted): UpstreamRequest | undefined {
       outgoing: { ...outgoing, as_is, body },
       dialect,
       warnings: ours,
-      ...(tiered && { facts: factsOf(attempt, chooses ? body : undefined) }),
+      ...(tiered && { facts: factsOf(attempt, chooses ? body : undefined, model) }),
     };
   }
   const edits: Edits = {
@@ -140,7 +140,7 @@ export function buildRequest(attempt: Attempted): UpstreamRequest | undefined {
     dialect,
     warnings,
     cacheMarks,
-    ...(tiered && { facts: factsOf(attempt, chooses ? body : undefined) }),
+    ...(tiered && { facts: factsOf(attempt, chooses ? body : undefined, model) }),
   };
 }
 

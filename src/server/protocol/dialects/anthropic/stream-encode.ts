@@ -13,6 +13,7 @@ import type {
   Warn,
   WireObject,
 } from "../../chat-events";
+import { warnExtra } from "../shared/service-tier";
 import { warnMembers } from "../shared/unsupported";
 import type { AnswerContext, OutFrame, StreamEncoder } from "../translation";
 import { encodeCitation } from "./citations";
@@ -90,7 +91,7 @@ export class AnthropicStreamEncoder implements StreamEncoder {
         this.#ready("", "", out);
         return void out.push({ event: "ping", data: '{"type":"ping"}' });
       case "extra":
-        return this.warn("dropped_field", Object.keys(event.value).join(" "));
+        return warnExtra(event.value, this.warn);
       case "error":
       case "done":
         return;

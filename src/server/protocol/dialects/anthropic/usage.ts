@@ -6,6 +6,7 @@ import type { Served } from "../../../../shared/price-rules";
 import type { Usage, WireObject } from "../../chat-events";
 import { tokenCount, unlessZero } from "../../usage-check";
 import { compact, object, objects } from "../shared/json";
+import { anthropicTier } from "../shared/service-tier";
 
 /** Later counts over earlier ones: message_delta repeats some, and null means "as before". */
 export function mergeUsage(earlier: WireObject, later: WireObject): WireObject {
@@ -87,6 +88,7 @@ const sum = (...counts: (number | undefined)[]): number =>
 
 export function encodeUsage(usage: Usage): WireObject {
   const { cache_write_5m = 0, cache_write_1h = 0, reasoning } = usage;
+  const service_tier = anthropicTier(usage.served);
   const server = Object.entries(usage.server_tools ?? {}).map(([name, calls]) => [`${name}_requests`, calls] as const);
   return {
     input_tokens: sum(usage.input, usage.audio_in, usage.image_in),
@@ -96,5 +98,6 @@ export function encodeUsage(usage: Usage): WireObject {
     output_tokens: sum(usage.output, reasoning, usage.audio_out, usage.image_out),
     ...(reasoning !== undefined && { output_tokens_details: { thinking_tokens: reasoning } }),
     ...(server.length > 0 && { server_tool_use: Object.fromEntries(server) }),
+    ...(service_tier !== undefined && { service_tier }),
   };
 }

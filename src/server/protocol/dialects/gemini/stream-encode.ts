@@ -15,6 +15,7 @@ import type {
 } from "../../chat-events";
 import { compact, parseObject } from "../shared/json";
 import { SignatureBundle } from "../shared/reasoning-signature";
+import { warnExtra } from "../shared/service-tier";
 import { warnMembers } from "../shared/unsupported";
 import type { AnswerContext, OutFrame, StreamEncoder } from "../translation";
 import { encodeGrounding } from "./citations";
@@ -95,7 +96,7 @@ export class GeminiStreamEncoder implements StreamEncoder {
         this.#usage = event.usage;
         return;
       case "extra":
-        return this.warn("dropped_field", Object.keys(event.value).join(" "));
+        return warnExtra(event.value, this.warn);
       case "ping":
       case "error":
       case "done":

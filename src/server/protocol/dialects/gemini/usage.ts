@@ -5,6 +5,7 @@
 import type { Usage, WireObject } from "../../chat-events";
 import { tokenCount } from "../../usage-check";
 import { isObject, list, object } from "../shared/json";
+import { googleTier } from "../shared/service-tier";
 
 /** Tokens of one kind in a list of {modality, tokenCount}. */
 function tokensOf(details: unknown, modality: string): number {
@@ -74,6 +75,7 @@ export function encodeUsage(usage: Usage): WireObject {
   const { cache_read, audio_in, image_in, audio_out, image_out, reasoning } = usage;
   const promptTokenCount = sum(usage.input, cache_read, usage.cache_write_5m, usage.cache_write_1h, audio_in, image_in);
   const candidatesTokenCount = sum(usage.output, audio_out, image_out);
+  const serviceTier = googleTier(usage.served);
   const given = details({ AUDIO: audio_in, IMAGE: image_in });
   const made = details({ AUDIO: audio_out, IMAGE: image_out });
   return {
@@ -84,5 +86,6 @@ export function encodeUsage(usage: Usage): WireObject {
     ...(reasoning !== undefined && { thoughtsTokenCount: reasoning }),
     ...(given.length > 0 && { promptTokensDetails: given }),
     ...(made.length > 0 && { candidatesTokensDetails: made }),
+    ...(serviceTier !== undefined && { serviceTier }),
   };
 }

@@ -13,6 +13,8 @@ import { usageOf } from "./usage";
 const KEY = "openai-chat";
 
 const knownTop = new Set(["id", "object", "created", "model", "choices", "usage", "citations", "search_results"]);
+/** The tier is told with the usage. */
+const knownWithTier = new Set([...knownTop, "service_tier"]);
 const knownChoice = new Set(["index", "message", "finish_reason"]);
 const knownCall = new Set(["id", "type", "index", "function", "custom", "extra_content"]);
 
@@ -95,14 +97,15 @@ function choiceOf(choice: WireObject, position: number, searched: readonly WireO
 export function decodeAnswer(body: WireObject): ChatAnswer | undefined {
   if (!Array.isArray(body.choices)) return undefined;
   const id = text(body.id);
-  const extra = unknownMembers(body, knownTop);
+  const usage = usageOf(body);
+  const extra = unknownMembers(body, usage?.served ? knownWithTier : knownTop);
   const searched = searchAnnotations(body);
   return compact({
     id,
     model: text(body.model),
     created: number(body.created),
     choices: objects(body.choices).map((choice, index) => choiceOf(choice, index, searched, id)),
-    usage: usageOf(body),
+    usage,
     extra: extra && { [KEY]: extra },
   });
 }

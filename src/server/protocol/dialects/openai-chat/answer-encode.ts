@@ -4,6 +4,7 @@ import { ownExtra } from "../shared/json";
 import { dataUrlOf } from "../shared/media";
 import { encodeCitation } from "./citations";
 import { encodeFinish } from "./finish-reason";
+import { openaiTier } from "../shared/service-tier";
 import { warnUnsupportedAnswer } from "../shared/unsupported";
 import { answerSupport } from "./support";
 import { callExtra, encodeAnswerThoughts, idForCaller } from "./thoughts";
@@ -95,12 +96,14 @@ function choiceOf(choice: Choice, warn: Warn): WireObject {
 
 export function encodeAnswer(answer: ChatAnswer, warn: Warn): WireObject {
   warnUnsupportedAnswer(answer, answerSupport, warn);
+  const service_tier = openaiTier(answer.usage?.served);
   return {
     id: answer.id,
     object: "chat.completion",
     created: answer.created ?? 0,
     model: answer.model,
     choices: answer.choices.map((choice) => choiceOf(choice, warn)),
+    ...(service_tier !== undefined && { service_tier }),
     ...(answer.usage && { usage: encodeUsage(answer.usage) }),
     ...ownExtra(KEY, answer.extra, "", warn),
   };

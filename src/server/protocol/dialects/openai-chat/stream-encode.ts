@@ -19,6 +19,7 @@ import type { AnswerContext, OutFrame, StreamEncoder } from "../translation";
 import { encodeCitation } from "./citations";
 import { toWire } from "./error-body";
 import { encodeFinish } from "./finish-reason";
+import { openaiTier } from "../shared/service-tier";
 import { warnMembers } from "../shared/unsupported";
 import { answerSupport } from "./support";
 import { foreignDetail } from "./thoughts";
@@ -58,6 +59,8 @@ export class ChatStreamEncoder implements StreamEncoder {
   #head = "";
   readonly #choices: ChoiceWriter[] = [];
   #usage: Usage | undefined;
+  /** Every frame names the tier. */
+  #named = false;
 
   constructor(
     readonly context: AnswerContext,
@@ -120,10 +123,16 @@ export class ChatStreamEncoder implements StreamEncoder {
     out.push({ data: JSON.stringify({ ...toWire(error), ...(usage && { usage: encodeUsage(usage) }) }) });
   }
 
+  /** The tier as a member at a frame's end; empty where all frames name it, and where it is not known. */
+  #tier(): string {
+    const tier = this.#named ? undefined : openaiTier(this.#usage?.served);
+    return tier === undefined ? "" : `,"service_tier":${JSON.stringify(tier)}`;
+  }
+
   #writeUsage(usage: Usage | undefined, out: OutFrame[]): void {
     if (!this.context.include_usage || !usage) return;
     warnMembers(usage, answerSupport.usage, "usage", this.warn);
-    out.push({ data: `${this.#head}"choices":[],"usage":${JSON.stringify(encodeUsage(usage))}}` });
+    out.push({ data: `${this.#head}"choices":[],"usage":${JSON.stringify(encodeUsage(usage))}${this.#tier()}}` });
   }
 
   #start(id: string, model: string, created?: number): void {
@@ -140,6 +149,7 @@ export class ChatStreamEncoder implements StreamEncoder {
   #beside(value: WireObject): void {
     this.#ready();
     for (const [name, member] of Object.entries(value)) {
+      if (name === "service_tier") this.#named ||= this.#choices.length === 0;
       if (chunkMembers.has(name) && this.#choices.length === 0) this.#head += `"${name}":${JSON.stringify(member)},`;
       else this.warn("dropped_field", name);
     }
@@ -229,6 +239,8 @@ export class ChatStreamEncoder implements StreamEncoder {
 
   #finish(choice: ChoiceWriter, finish: FinishReason, out: OutFrame[]): void {
     warnMembers(finish, answerSupport.choices.finish, "finish", this.warn);
-    out.push({ data: `${choice.head}{},"logprobs":null,"finish_reason":"${encodeFinish(finish)}"}]}` });
+    out.push({
+      data: `${choice.head}{},"logprobs":null,"finish_reason":"${encodeFinish(finish)}"}]${this.#tier()}}`,
+    });
   }
 }

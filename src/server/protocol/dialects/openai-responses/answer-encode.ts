@@ -2,6 +2,7 @@
 import type { Block, ChatAnswer, FinishReason, Usage, Warn, WireObject } from "../../chat-events";
 import { encodeUsage as encodeChatUsage } from "../openai-chat/usage-encode";
 import { isObject, list, object } from "../shared/json";
+import { openaiTier } from "../shared/service-tier";
 import { warnUnsupportedAnswer } from "../shared/unsupported";
 import type { AnswerContext } from "../translation";
 import { encodeAnnotation, freeFormInput, itemOfThoughts, KEY } from "./items";
@@ -75,7 +76,8 @@ export function shellOf(context: AnswerContext, model: string, created: number |
     prompt_cache_key: request.prompt_cache_key ?? null,
     reasoning: { effort: null, summary: null, ...object(request.reasoning) },
     safety_identifier: request.safety_identifier ?? null,
-    service_tier: "default",
+    // Until its end: as OpenAI's own streams begin.
+    service_tier: "auto",
     store: request.store ?? true,
     temperature: request.temperature ?? 1,
     text: textOf(request.text),
@@ -107,6 +109,8 @@ export function outcomeOf(
     completed_at: reason ? null : (now?.() ?? created),
     incomplete_details: reason ? { reason } : null,
     output,
+    // What says nothing has no other tier.
+    service_tier: openaiTier(usage?.served) ?? "default",
     usage: usage ? encodeUsage(usage) : null,
   };
 }

@@ -87,9 +87,10 @@ export class ResponsesStreamDecoder implements StreamDecoder {
         const response = object(event.response);
         this.#start(response, out);
         this.#closeAll(out);
-        out.push({ type: "finish", choice: 0, finish: finishOf(response, this.#called) });
         const usage = usageOf(response);
+        // Before the finish, so that the last frames may name the tier.
         if (usage) out.push({ type: "usage", usage });
+        out.push({ type: "finish", choice: 0, finish: finishOf(response, this.#called) });
         out.push({ type: "done" });
         return true;
       }

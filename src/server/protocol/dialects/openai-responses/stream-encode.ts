@@ -14,6 +14,7 @@ import type {
   WireObject,
 } from "../../chat-events";
 import { openaiMessage } from "../openai-chat/error-body";
+import { openaiTier, warnExtra } from "../shared/service-tier";
 import { warnMembers } from "../shared/unsupported";
 import type { AnswerContext, OutFrame, StreamEncoder } from "../translation";
 import { callItem, encodeUsage, messageItem, outcomeOf, shellOf } from "./answer-encode";
@@ -137,7 +138,7 @@ export class ResponsesStreamEncoder implements StreamEncoder {
         this.#usage = event.usage;
         return;
       case "extra":
-        return this.warn("dropped_field", Object.keys(event.value).join(" "));
+        return warnExtra(event.value, this.warn);
       case "ping":
       case "error":
       case "done":
@@ -166,7 +167,7 @@ export class ResponsesStreamEncoder implements StreamEncoder {
       status: "failed",
       output: this.#output,
       error: { code: error.code, message: openaiMessage(error) },
-      ...(usage && { usage: encodeUsage(usage) }),
+      ...(usage && { usage: encodeUsage(usage), service_tier: openaiTier(usage.served) ?? "default" }),
     };
     this.#event("response.failed", { response }, out);
   }

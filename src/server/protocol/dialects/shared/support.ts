@@ -71,7 +71,7 @@ interface AnswerParts {
     /** What a streamed block says of itself at its start. */
     readonly starts: { readonly [Start in BlockStart as Start["kind"]]: Members<Start> };
   };
-  /** `served` is for prices, callers are not shown it in other words. */
+  /** Each dialect has a word of its own for `served`, or none (service-tier.ts). */
   readonly usage: Members<Omit<Usage, "served">>;
 }
 
