@@ -6,12 +6,12 @@
  * charges are born folded here. A refused verb has moved nothing that would have to be undone.
  */
 import type { Database } from "bun:sqlite";
-import { FOLDED, LOG_TYPE } from "../../../shared/log";
+import { FOLDED } from "../../../shared/log";
 import { TOKEN_STATUS } from "../../../shared/token";
 import type { HoldRequest, HoldResult, Ledger, Settlement, SettleResult } from "../../contracts/ledger";
 import type { Db } from "../../db/types";
-import { Batch } from "./batch.sqlite";
-import { chargeable, checkUnits, LOG_COLUMN_LIST, LOG_COLUMNS, logValues } from "./call-log";
+import { Batch, insertLogs } from "./batch.sqlite";
+import { chargeable, checkUnits, logValues } from "./call-log";
 import { checkHold } from "./check-hold";
 import { correctSteps } from "./correct";
 import { creditSteps } from "./credit";
@@ -156,11 +156,14 @@ class Verbs {
     const hold = this.#take(request_id);
     if (!hold && held_only) return { settled: false };
     const quota = chargeable(asked, this.#batch.room(user_id, hold?.amount ?? 0, token_id, hold?.token_amount ?? 0));
-    const insert = retried ? this.#statements.insertUnfolded : this.#statements.insertLog;
-    const { changes } = insert.run(...logValues(log, { request_id, user_id, token_id, quota }));
-    if (changes === 0) {
-      if (hold) this.#giveBack(hold);
-      return { settled: false };
+    const cells = logValues(log, { request_id, user_id, token_id, quota });
+    if (hold && !retried && !this.#batch.alone) this.#batch.log(cells);
+    else {
+      const insert = retried ? this.#statements.insertUnfolded : this.#statements.insertLog;
+      if (insert.run(...cells).changes === 0) {
+        if (hold) this.#giveBack(hold);
+        return { settled: false };
+      }
     }
     // What was held goes back to the user and token that are charged.
     if (hold) this.#batch.move(user_id, hold.amount, token_id, token_id === 0 ? 0 : hold.token_amount);
@@ -192,11 +195,6 @@ class Verbs {
   }
 }
 
-const insertLog = (folded: number): string =>
-  `INSERT INTO logs (${LOG_COLUMN_LIST}, "type", folded) ` +
-  `VALUES (${LOG_COLUMNS.map(() => "?").join(", ")}, ${LOG_TYPE.consume}, ${folded}) ` +
-  "ON CONFLICT (request_id) DO NOTHING";
-
 const prepare = (client: Database) => ({
   readHold: client.prepare<HoldState, [string]>(
     "SELECT amount, token_amount, user_id, token_id FROM holds WHERE request_id = ?",
@@ -212,7 +210,6 @@ const prepare = (client: Database) => ({
   takeHold: client.prepare<HoldState, [string]>(
     "DELETE FROM holds WHERE request_id = ? RETURNING amount, token_amount, user_id, token_id",
   ),
-  // Born folded: its sums are in the same commit, so the row is never written again.
-  insertLog: client.prepare(insertLog(FOLDED.done)),
-  insertUnfolded: client.prepare(insertLog(FOLDED.not_yet)),
+  insertLog: client.prepare(insertLogs(FOLDED.done)),
+  insertUnfolded: client.prepare(insertLogs(FOLDED.not_yet)),
 });
