@@ -83,7 +83,7 @@ describe.each(ENGINES)("the ledger on %s", (engine) => {
     expect((await userOf(db, user)).used_quota).toBe(30 + 11 + 9);
   });
 
-  // 16 + 4 + 1 on SQLite, which writes their rows together; one alone, which it cannot write together with its first row.
+  // SQLite writes the rows of 21 together, by 16, 4 and 1.
   test.each([21, 1])(
     "of %i calls that end at once, one that was charged before is not charged again",
     async (count) => {
