@@ -95,6 +95,8 @@ class Verbs {
 
   hold(request: HoldRequest): HoldResult {
     const { user_id, token_id, request_id, draft } = request;
+    // Of a group that was undone.
+    this.#own.delete(request_id);
     const user = this.#batch.user(user_id);
     if (!user?.usable) return { ok: false, reason: "user_unusable", balance: user?.quota ?? 0 };
     const token = token_id === 0 ? undefined : this.#batch.token(token_id);
@@ -180,13 +182,14 @@ class Verbs {
 
   /**
    * Deletes a hold and returns what it held; null when there was none (ended, or swept). RETURNING costs as much as
-   * half an insert, so it is used only for holds that are not known here; in a group that is undone and run again,
-   * none is known.
+   * half an insert, so it is used only for holds that are not known here, and in a group that was undone and is run
+   * again.
    */
   #take(request_id: string): HoldState | null {
     const known = this.#own.get(request_id);
-    if (!known) return this.#statements.takeHold.get(request_id);
     this.#own.delete(request_id);
+    // What is known may be from the group that was undone.
+    if (!known || this.#batch.alone) return this.#statements.takeHold.get(request_id);
     return this.#statements.deleteHold.run(request_id).changes > 0 ? known : null;
   }
 

@@ -107,6 +107,18 @@ describe.each(ENGINES)("the ledger on %s", (engine) => {
     },
   );
 
+  test("a hold taken again at once with the end of the first is the one that counts", async () => {
+    const user = await addUser(fresh.db, ledger, 100);
+    const { hold, settle } = calls(ledger, user, 0);
+    const request = id();
+    await settle(request, 0);
+    await hold(request, 0);
+    await Promise.all([settle(request, 0), hold(request, 1)]);
+    const { holds } = fresh.db.t;
+    const [held] = await fresh.db.q.select().from(holds).where(eq(holds.request_id, request));
+    expect((await userOf(fresh.db, user)).quota + (held?.amount ?? 0)).toBe(100);
+  });
+
   test("a charge that would overflow a total is cut to the maximum", async () => {
     const { db } = fresh;
     const user = await addUser(db, ledger, 1000);
