@@ -34,7 +34,7 @@ import { whileStanding } from "./http/standing";
 import type { ConsoleAuthentication } from "./relay/admission/authenticate";
 import type { Relay } from "./relay/entry/handle";
 import type { Upgrade } from "./relay/realtime/open";
-import { exactRoute, pathOf, submitsJob } from "./relay/entry/routes";
+import { pathOf, submitsJob } from "./relay/entry/routes";
 import { socketLimits } from "./relay/realtime/session";
 import { appRouter, createCaller } from "./router";
 
@@ -81,8 +81,7 @@ export function createApp(parts: AppParts) {
   const app = newApp(parts.services);
   const stalls = createStallGuard(parts.services.env.WEIR_STALL_SECONDS, () => app.server);
   const incoming = readIncoming(parts, stalls);
-  const relayed = relayAnswer(app, parts.relay, incoming, stalls);
-  wrapRoutes(app, parts.services, incoming, stalls, relayed);
+  wrapRoutes(app, parts.services, incoming, stalls);
   const rest = restRoutes(appRouter);
   addHealth(app, parts, incoming);
   addTrpc(app, parts.services, incoming, rest);
@@ -90,7 +89,7 @@ export function createApp(parts: AppParts) {
   addPlainRoutes(app, incoming, [logExport, dataExport, logOfKey, tokenUsage, parts.tail, parts.changes, taskFile]);
   addCallbacks(app, parts.services, incoming);
   for (const method of METHODS) app.route(method, "/api/*", ({ request }) => notFound(request), UNPARSED);
-  addRelay(app, relayed);
+  addRelay(app, parts.relay, incoming, stalls);
   addPlayground(app, parts, incoming, stalls);
   addDemo(app, parts.services);
   addConsole(app, parts);
@@ -112,19 +111,16 @@ function newApp({ env, log }: Services) {
     },
     websocket: socketLimits,
   });
-  app.onError(({ error, code, request }) =>
-    code === "NOT_FOUND" ? notFound(request) : answerUncaught(log, error, request),
-  );
+  // The last boundary: an error that no route caught leaves a request id and nothing more.
+  app.onError(({ error, code, request }) => {
+    if (code === "NOT_FOUND") return notFound(request);
+    const request_id = newRequestId();
+    const found = toAppError(error);
+    logUnexpected({ log, request_id }, found, { path: pathOf(request.url).slice(0, 200) });
+    const { status, body } = envelopeOf(found, languageOf(request.headers), request_id);
+    return Response.json(body, { status, headers: { ...API_HEADERS, "x-request-id": request_id } });
+  });
   return app;
-}
-
-/** The last boundary: an error that no route caught leaves a request id and nothing more. */
-function answerUncaught(log: Services["log"], error: unknown, request: Request): Response {
-  const request_id = newRequestId();
-  const found = toAppError(error);
-  logUnexpected({ log, request_id }, found, { path: pathOf(request.url).slice(0, 200) });
-  const { status, body } = envelopeOf(found, languageOf(request.headers), request_id);
-  return Response.json(body, { status, headers: { ...API_HEADERS, "x-request-id": request_id } });
 }
 
 /** What the routes need to know of a request besides its body. */
@@ -194,24 +190,10 @@ function readIncoming({ services, relay }: AppParts, stalls: StallGuard): Incomi
 }
 
 /** Around the handlers of all routes, those that the socket's own router finds included. */
-function wrapRoutes(
-  app: App,
-  { env, log }: Services,
-  { clientOf }: Incoming,
-  stalls: StallGuard,
-  relayed: (request: Request) => Promise<Response>,
-): void {
+function wrapRoutes(app: App, { env }: Services, { clientOf }: Incoming, stalls: StallGuard): void {
   const isProxied = env.WEIR_TRUSTED_PROXIES.length > 0;
   const edge = createEdge((request) => isProxied && clientOf(request, app.server).secure, stalls);
-  // Nearly every request is a model call by its exact path: it needs no other route's patterns and hooks.
-  app.wrap(
-    (route) => (request: Request) =>
-      edge(request, () =>
-        exactRoute(request.method, pathOf(request.url))
-          ? relayed(request).catch((error: unknown) => answerUncaught(log, error, request))
-          : (route(request) as unknown as Response),
-      ),
-  );
+  app.wrap((route) => (request: Request) => edge(request, () => route(request) as unknown as Response));
 }
 
 function notFound(request: Request): Response {
@@ -325,25 +307,23 @@ function addCallbacks(app: App, services: Services, { clientOf }: Incoming): voi
   }
 }
 
-/** Answers by the relay. */
-function relayAnswer(
-  app: App,
-  relay: Relay,
-  { clientOf }: Incoming,
-  stalls: StallGuard,
-): (request: Request) => Promise<Response> {
-  return (request) => {
-    const { server } = app;
-    // Elysia's socket handler calls the members of `data` with raw frames; its own .ws() would parse and rewrite them.
-    const upgrade: Upgrade = (headers, data) => server?.upgrade(request, { headers, data }) ?? false;
-    const known = (): void => stalls.known(request);
-    return relay.handle(request, clientOf(request, server).ip, newRequestId(), upgrade, known);
-  };
-}
-
-function addRelay(app: App, relayed: (request: Request) => Promise<Response>): void {
-  for (const method of METHODS)
-    for (const path of RELAY_PATHS) app.route(method, path, ({ request }) => relayed(request), UNPARSED);
+function addRelay(app: App, relay: Relay, { clientOf }: Incoming, stalls: StallGuard): void {
+  for (const method of METHODS) {
+    for (const path of RELAY_PATHS) {
+      app.route(
+        method,
+        path,
+        ({ request, server }) => {
+          // Elysia's socket handler calls the members of `data` with raw frames; its own .ws() would parse and rewrite
+          // them.
+          const upgrade: Upgrade = (headers, data) => server?.upgrade(request, { headers, data }) ?? false;
+          const known = (): void => stalls.known(request);
+          return relay.handle(request, clientOf(request, server).ip, newRequestId(), upgrade, known);
+        },
+        UNPARSED,
+      );
+    }
+  }
 }
 
 /** Calls of the console's playground: the relay's, for a session instead of a relay key. */

@@ -63,8 +63,8 @@ const NO_FIGURES: CallFigures = { upstream_cost: 0, costed_quota: 0, first_token
 const FIGURES = Object.keys(NO_FIGURES) as (keyof CallFigures)[];
 
 /**
- * Rows of a statement that writes log rows: the largest that fits is taken. What a statement costs whatever its rows are
- * (its cursors on each index, the table's sequence) is a third of what a row alone costs.
+ * Rows of a statement that writes log rows: the largest that fits is taken. What a statement costs whatever its rows
+ * are (its cursors on each index, the table's sequence) is a third of what a row alone costs.
  */
 const ROWS_AT_ONCE = [16, 4, 1];
 

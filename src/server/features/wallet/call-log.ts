@@ -2,7 +2,7 @@
 import { CHARGE_LIMIT, UNITS_LIMIT } from "../../../shared/quota";
 import { postgresText } from "../../db/arrays";
 import { withoutNul } from "../../db/sql";
-import type { CallLog, Settlement } from "../../contracts/ledger";
+import type { CallLog } from "../../contracts/ledger";
 
 type Column = keyof CallLog;
 export type Cell = string | number | boolean | null;

@@ -176,13 +176,10 @@ function ofDeployment(operation: Operation, model: string): Operation {
   };
 }
 
-/** The route of a path without names in it: that of nearly every call. */
-export const exactRoute = (method: string, path: string): Route | undefined => relayRoutes[`${method} ${path}`];
-
 /** undefined: no such route. */
 export function findRoute(method: string, asked: string): Route | undefined {
-  // Without the patterns below.
-  const ordinary = exactRoute(method, asked);
+  // Nearly every call, without the patterns below.
+  const ordinary = relayRoutes[`${method} ${asked}`];
   if (ordinary) return ordinary;
   const [, deployment = "", rest = ""] = DEPLOYMENT.exec(asked) ?? [];
   if (deployment !== "") {
