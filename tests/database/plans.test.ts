@@ -109,8 +109,9 @@ describe("plans on sqlite", () => {
     for (const statement of statements) {
       const plan = fresh.db.driver.sqlite?.query<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${statement}`).all() ?? [];
       for (const { detail } of plan) {
-        // The fold walks the partial index, which contains only rows that are not folded.
-        if (detail.startsWith("SCAN")) expect(detail).toContain("INDEX logs_unfolded_ix");
+        // The fold walks the partial index, which contains only rows that are not folded. What is to be written is no
+        // table.
+        if (detail.startsWith("SCAN")) expect(detail).toMatch(/INDEX logs_unfolded_ix|^SCAN \d+-ROW VALUES CLAUSE$/);
       }
     }
   });

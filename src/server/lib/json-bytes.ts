@@ -95,16 +95,21 @@ const isSpace = (byte: number | undefined): boolean => byte === 32 || byte === 1
  * Every other byte stays. `bytes` is valid JSON.
  */
 export function withMembers(bytes: Bytes, values: Readonly<Record<string, unknown>>): Bytes {
-  const missing = new Set(Object.keys(values));
+  const names = Object.keys(values);
+  const missing = new Set(names);
   const parts: Bytes[] = [];
   let copied = 0;
-  // Without any of the names in the text there is nothing to replace.
-  if (bytes.includes(escaped) || missing.values().some((key) => bytes.includes(`"${key}"`))) {
+  // Without any of the names in the rest of the text there is nothing more to replace.
+  const mayFollow = bytes.includes(escaped)
+    ? () => true
+    : () => names.some((name) => bytes.includes(`"${name}"`, copied));
+  if (mayFollow()) {
     for (const { key, start, end } of topLevelMembers(bytes)) {
       if (!Object.hasOwn(values, key)) continue;
       missing.delete(key);
       parts.push(bytes.subarray(copied, start), Buffer.from(JSON.stringify(values[key])));
       copied = end;
+      if (!mayFollow()) break;
     }
   }
   parts.push(bytes.subarray(copied));

@@ -1,14 +1,15 @@
 /**
  * What one group commit of the SQLite ledger adds up before it writes: balances of users and tokens, hourly sums,
  * channel totals. Calls that are in one commit mostly share user, token, channel and hour, so a row is read and written
- * once for all of them (docs/decisions/0011-hot-path.md). BEGIN IMMEDIATE holds the only write lock, so what was read
- * stays true.
+ * once for all of them (docs/decisions/0011-hot-path.md), and the log rows by few statements
+ * (docs/decisions/0057-instructions-a-call.md). BEGIN IMMEDIATE holds the only write lock, so what was read stays true.
  */
 import type { Database } from "bun:sqlite";
 import { type CallFigures, figuresOf, firstTokenIn } from "../log/hour-sums";
 import { REOPEN } from "../log/sums";
-import type { Room } from "./call-log";
+import { type Cell, LOG_COLUMN_LIST, LOG_COLUMNS, type Room } from "./call-log";
 import type { CallLog } from "../../contracts/ledger";
+import { FOLDED, LOG_TYPE } from "../../../shared/log";
 import { USER_STATUS } from "../../../shared/roles";
 
 interface UserRow {
@@ -61,8 +62,27 @@ interface Hour extends CallFigures {
 const NO_FIGURES: CallFigures = { upstream_cost: 0, costed_quota: 0, first_token_ms: 0, first_tokens: 0 };
 const FIGURES = Object.keys(NO_FIGURES) as (keyof CallFigures)[];
 
+/**
+ * Rows of a statement that writes log rows: the largest that fits is taken. What a statement costs whatever its rows
+ * are (its cursors on each index, the table's sequence) is a third of what a row alone costs.
+ */
+const ROWS_AT_ONCE = [16, 4, 1];
+
+/** Writes rows of charges, unless their calls have one. Parameters: the cells of LOG_COLUMNS, row after row. */
+export const insertLogs = (folded: number, rows = 1): string => {
+  const row = `(${LOG_COLUMNS.map(() => "?").join(", ")}, ${LOG_TYPE.consume}, ${folded})`;
+  return (
+    `INSERT INTO logs (${LOG_COLUMN_LIST}, "type", folded) ` +
+    `VALUES ${Array.from({ length: rows }, () => row).join(", ")} ON CONFLICT (request_id) DO NOTHING`
+  );
+};
+
 /** Created once; holds the sums of the current batch. `seconds`: epoch seconds. */
 export class Batch {
+  /** The next verb is the only one of its transaction: a group was undone, and each must fail or succeed by itself. */
+  alone = false;
+  /** Log rows, cell by cell. */
+  #cells: Cell[] = [];
   readonly #users = new Map<number, UserMoves>();
   readonly #tokens = new Map<number, TokenMoves>();
   readonly #hours = new Map<string, Hour>();
@@ -119,6 +139,14 @@ export class Batch {
     token.settled = true;
   }
 
+  /**
+   * Writes the log row of a charge with the others. `write` throws where its call has a row already, which no call has
+   * whose hold was just deleted.
+   */
+  log(cells: readonly Cell[]): void {
+    this.#cells.push(...cells);
+  }
+
   /** Adds the log row of a charge to its hour and its channel: it is written with `folded = 1`. */
   count(log: CallLog, user_id: number, token_id: number, quota: number): void {
     const { created_at, username = "", channel = 0, model_name = "", group = "" } = log;
@@ -143,8 +171,9 @@ export class Batch {
     if (channel !== 0 && quota !== 0) this.#channels.set(channel, (this.#channels.get(channel) ?? 0) + quota);
   }
 
-  /** Writes everything, inside the transaction. */
+  /** Writes everything, inside the transaction. Throws where it must be undone and each verb run alone. */
   write(): void {
+    this.#writeLogs();
     const { moveUser, moveToken, chargeToken, addHour, reopen, addChannel } = this.#statements;
     const now = this.#seconds();
     const thisHour = now - (now % 3600);
@@ -182,10 +211,22 @@ export class Batch {
 
   /** Forgets everything: written, or rolled back. */
   clear(): void {
+    this.#cells = [];
     this.#users.clear();
     this.#tokens.clear();
     this.#hours.clear();
     this.#channels.clear();
+  }
+
+  #writeLogs(): void {
+    let next = 0;
+    for (const { rows, statement } of this.#statements.insertLogs) {
+      const width = rows * LOG_COLUMNS.length;
+      for (; this.#cells.length - next >= width; next += width) {
+        const { changes } = statement.run(...this.#cells.slice(next, next + width));
+        if (changes !== rows) throw new Error("A call whose hold was there has a log row already");
+      }
+    }
   }
 
   #user(id: number): UserMoves {
@@ -204,6 +245,8 @@ export class Batch {
 }
 
 const prepare = (client: Database) => ({
+  // Born folded: their sums are in the same commit, so the rows are never written again.
+  insertLogs: ROWS_AT_ONCE.map((rows) => ({ rows, statement: client.prepare(insertLogs(FOLDED.done, rows)) })),
   readUser: client.prepare<UserRow, [number]>(
     `SELECT quota, used_quota, status = ${USER_STATUS.active} AND deleted_at IS NULL AS usable FROM users WHERE id = ?`,
   ),

@@ -2,42 +2,55 @@
 import { CHARGE_LIMIT, UNITS_LIMIT } from "../../../shared/quota";
 import { postgresText } from "../../db/arrays";
 import { withoutNul } from "../../db/sql";
-import type { CallLog, Settlement } from "../../contracts/ledger";
+import type { CallLog } from "../../contracts/ledger";
 
 type Column = keyof CallLog;
-type Cell = string | number | boolean | null;
+export type Cell = string | number | boolean | null;
 
-/** Every column with what an absent value means; a new column of `logs` does not compile until it is named here. */
-const ABSENT: { [K in Column]-?: Exclude<CallLog[K], undefined> } = {
-  request_id: "",
-  created_at: 0,
-  user_id: 0,
-  username: "",
-  token_id: 0,
-  token_name: "",
-  channel: 0,
-  channel_name: "",
-  group: "",
-  model_name: "",
-  quota: 0,
-  prompt_tokens: 0,
-  completion_tokens: 0,
-  use_time: 0,
-  is_stream: false,
-  content: "",
-  code: "",
-  params: "",
-  other: "",
-  end_reason: "",
-  ip: "",
-  upstream_request_id: "",
-  upstream_cost: null,
-  price_rule: "",
-  plan_quota: 0,
-  tags: "",
-  visible: true,
-};
+/** Columns of the settlement, which win over the row. */
+type Settled = Required<Pick<CallLog, "request_id" | "user_id" | "token_id" | "quota">>;
 
+/**
+ * The row that a settlement writes, the same on both engines: every column, and what an absent value means. A new
+ * column of `logs` does not compile until it is named here. Without NUL characters, which Postgres text cannot hold;
+ * JSON (`other`) has none as it is, and is the longest text.
+ */
+export function logRow(log: CallLog, { request_id, user_id, token_id, quota }: Settled): Required<CallLog> {
+  return {
+    request_id: withoutNul(request_id),
+    created_at: log.created_at,
+    user_id,
+    username: withoutNul(log.username ?? ""),
+    token_id,
+    token_name: withoutNul(log.token_name ?? ""),
+    channel: log.channel ?? 0,
+    channel_name: withoutNul(log.channel_name ?? ""),
+    group: withoutNul(log.group ?? ""),
+    model_name: withoutNul(log.model_name ?? ""),
+    quota,
+    prompt_tokens: log.prompt_tokens ?? 0,
+    completion_tokens: log.completion_tokens ?? 0,
+    use_time: log.use_time ?? 0,
+    is_stream: log.is_stream ?? false,
+    content: withoutNul(log.content ?? ""),
+    code: withoutNul(log.code ?? ""),
+    params: withoutNul(log.params ?? ""),
+    other: log.other ?? "",
+    end_reason: withoutNul(log.end_reason ?? ""),
+    ip: withoutNul(log.ip ?? ""),
+    upstream_request_id: withoutNul(log.upstream_request_id ?? ""),
+    upstream_cost: log.upstream_cost ?? null,
+    price_rule: withoutNul(log.price_rule ?? ""),
+    plan_quota: log.plan_quota ?? 0,
+    tags: withoutNul(log.tags ?? ""),
+    visible: log.visible ?? true,
+  };
+}
+
+/** The same as a list, in the order of LOG_COLUMNS. */
+export const logValues = (log: CallLog, settled: Settled): Cell[] => Object.values(logRow(log, settled));
+
+const ABSENT = logRow({ created_at: 0 } as CallLog, { request_id: "", user_id: 0, token_id: 0, quota: 0 });
 export const LOG_COLUMNS = Object.keys(ABSENT) as readonly Column[];
 const FALLBACKS: readonly Cell[] = LOG_COLUMNS.map((name) => ABSENT[name]);
 
@@ -54,21 +67,6 @@ const POSTGRES_TYPE: Record<string, string> = {
 
 /** Postgres types in the order of LOG_COLUMNS, for the casts of INSERT … SELECT. */
 export const LOG_COLUMN_TYPES = FALLBACKS.map((value) => POSTGRES_TYPE[typeof value]);
-
-/** Columns of the settlement, which win over the row. */
-type Settled = Required<Pick<CallLog, "request_id" | "user_id" | "token_id" | "quota">>;
-
-/** Values in the order of LOG_COLUMNS, NUL characters removed (Postgres text cannot hold them). */
-export function logValues(log: CallLog, settled: Settled): Cell[] {
-  const values: Cell[] = new Array(LOG_COLUMNS.length);
-  for (let i = 0; i < values.length; i++) {
-    const name = LOG_COLUMNS[i] as Column; // i is inside the array
-    const value = (settled as CallLog)[name] ?? log[name] ?? (FALLBACKS[i] as Cell);
-    // JSON has no NUL as it is, and is the longest text.
-    values[i] = typeof value === "string" && name !== "other" ? withoutNul(value) : value;
-  }
-  return values;
-}
 
 /** Columns that the ledger's statement on Postgres has from the settlement. */
 const SETTLED: ReadonlySet<string> = new Set<keyof Settled>(["request_id", "user_id", "token_id", "quota"]);
@@ -91,29 +89,6 @@ const cell = (value: Cell): Cell =>
     : typeof value === "number" && !Number.isFinite(value)
       ? String(value)
       : value;
-
-/** The row that a settlement writes, the same on both engines. */
-export const logRow = ({ log, request_id, user_id, token_id, quota }: Settlement): CallLog => ({
-  ...log,
-  request_id,
-  user_id,
-  token_id,
-  quota,
-  username: withoutNul(log.username ?? ""),
-  token_name: withoutNul(log.token_name ?? ""),
-  channel_name: withoutNul(log.channel_name ?? ""),
-  group: withoutNul(log.group ?? ""),
-  model_name: withoutNul(log.model_name ?? ""),
-  content: withoutNul(log.content ?? ""),
-  code: withoutNul(log.code ?? ""),
-  params: withoutNul(log.params ?? ""),
-  price_rule: withoutNul(log.price_rule ?? ""),
-  tags: withoutNul(log.tags ?? ""),
-  other: withoutNul(log.other ?? ""),
-  end_reason: withoutNul(log.end_reason ?? ""),
-  ip: withoutNul(log.ip ?? ""),
-  upstream_request_id: withoutNul(log.upstream_request_id ?? ""),
-});
 
 /** What a charge may take before a balance or a total exceeds the exact integers. */
 export interface Room {

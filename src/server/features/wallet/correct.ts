@@ -77,7 +77,7 @@ export function* correctSteps(db: Db, q: Q, settlement: Settlement): Steps<Settl
   yield* run(
     q
       .update(logs)
-      .set({ ...logRow({ ...settlement, quota }), folded: FOLDED.not_yet })
+      .set({ ...logRow(settlement.log, { ...settlement, quota }), folded: FOLDED.not_yet })
       .where(eq(logs.id, row.id))
       .returning({ id: logs.id }),
   );

@@ -26,6 +26,8 @@ interface Job {
 
 /** What the jobs of a group have gathered: written before COMMIT, forgotten at a rollback. */
 interface Unwritten {
+  /** The next job is run in a transaction of its own, after a group that threw was undone. */
+  alone: boolean;
   write(): void;
   clear(): void;
 }
@@ -106,11 +108,10 @@ export class GroupCommit {
       }
       this.#unwritten.write();
       this.#commit.run();
-    } catch (error) {
+    } catch {
       this.#undo();
       const failed = queue.splice(0, Math.min(results.length + 1, MAX_BATCH));
-      if (failed.length === 1) failed[0]?.reject(error);
-      else for (const job of failed) this.#runAlone(job);
+      for (const job of failed) this.#runAlone(job);
       return;
     }
     this.#lastSize = results.length;
@@ -119,6 +120,7 @@ export class GroupCommit {
   }
 
   #runAlone(job: Job): void {
+    this.#unwritten.alone = true;
     try {
       this.#begin.run();
       const result = job.run();
@@ -128,6 +130,8 @@ export class GroupCommit {
     } catch (error) {
       this.#undo();
       job.reject(error);
+    } finally {
+      this.#unwritten.alone = false;
     }
   }
 

@@ -6,12 +6,12 @@
  * charges are born folded here. A refused verb has moved nothing that would have to be undone.
  */
 import type { Database } from "bun:sqlite";
-import { FOLDED, LOG_TYPE } from "../../../shared/log";
+import { FOLDED } from "../../../shared/log";
 import { TOKEN_STATUS } from "../../../shared/token";
 import type { HoldRequest, HoldResult, Ledger, Settlement, SettleResult } from "../../contracts/ledger";
 import type { Db } from "../../db/types";
-import { Batch } from "./batch.sqlite";
-import { chargeable, checkUnits, LOG_COLUMN_LIST, LOG_COLUMNS, logValues } from "./call-log";
+import { Batch, insertLogs } from "./batch.sqlite";
+import { chargeable, checkUnits, logValues } from "./call-log";
 import { checkHold } from "./check-hold";
 import { correctSteps } from "./correct";
 import { creditSteps } from "./credit";
@@ -95,6 +95,8 @@ class Verbs {
 
   hold(request: HoldRequest): HoldResult {
     const { user_id, token_id, request_id, draft } = request;
+    // Of a group that was undone.
+    this.#own.delete(request_id);
     const user = this.#batch.user(user_id);
     if (!user?.usable) return { ok: false, reason: "user_unusable", balance: user?.quota ?? 0 };
     const token = token_id === 0 ? undefined : this.#batch.token(token_id);
@@ -156,11 +158,14 @@ class Verbs {
     const hold = this.#take(request_id);
     if (!hold && held_only) return { settled: false };
     const quota = chargeable(asked, this.#batch.room(user_id, hold?.amount ?? 0, token_id, hold?.token_amount ?? 0));
-    const insert = retried ? this.#statements.insertUnfolded : this.#statements.insertLog;
-    const { changes } = insert.run(...logValues(log, { request_id, user_id, token_id, quota }));
-    if (changes === 0) {
-      if (hold) this.#giveBack(hold);
-      return { settled: false };
+    const cells = logValues(log, { request_id, user_id, token_id, quota });
+    if (hold && !retried && !this.#batch.alone) this.#batch.log(cells);
+    else {
+      const insert = retried ? this.#statements.insertUnfolded : this.#statements.insertLog;
+      if (insert.run(...cells).changes === 0) {
+        if (hold) this.#giveBack(hold);
+        return { settled: false };
+      }
     }
     // What was held goes back to the user and token that are charged.
     if (hold) this.#batch.move(user_id, hold.amount, token_id, token_id === 0 ? 0 : hold.token_amount);
@@ -177,13 +182,14 @@ class Verbs {
 
   /**
    * Deletes a hold and returns what it held; null when there was none (ended, or swept). RETURNING costs as much as
-   * half an insert, so it is used only for holds that are not known here; in a group that is undone and run again,
-   * none is known.
+   * half an insert, so it is used only for holds that are not known here, and in a group that was undone and is run
+   * again.
    */
   #take(request_id: string): HoldState | null {
     const known = this.#own.get(request_id);
-    if (!known) return this.#statements.takeHold.get(request_id);
     this.#own.delete(request_id);
+    // What is known may be from the group that was undone.
+    if (!known || this.#batch.alone) return this.#statements.takeHold.get(request_id);
     return this.#statements.deleteHold.run(request_id).changes > 0 ? known : null;
   }
 
@@ -191,11 +197,6 @@ class Verbs {
     this.#batch.move(hold.user_id, hold.amount, hold.token_id, hold.token_amount);
   }
 }
-
-const insertLog = (folded: number): string =>
-  `INSERT INTO logs (${LOG_COLUMN_LIST}, "type", folded) ` +
-  `VALUES (${LOG_COLUMNS.map(() => "?").join(", ")}, ${LOG_TYPE.consume}, ${folded}) ` +
-  "ON CONFLICT (request_id) DO NOTHING";
 
 const prepare = (client: Database) => ({
   readHold: client.prepare<HoldState, [string]>(
@@ -212,7 +213,6 @@ const prepare = (client: Database) => ({
   takeHold: client.prepare<HoldState, [string]>(
     "DELETE FROM holds WHERE request_id = ? RETURNING amount, token_amount, user_id, token_id",
   ),
-  // Born folded: its sums are in the same commit, so the row is never written again.
-  insertLog: client.prepare(insertLog(FOLDED.done)),
-  insertUnfolded: client.prepare(insertLog(FOLDED.not_yet)),
+  insertLog: client.prepare(insertLogs(FOLDED.done)),
+  insertUnfolded: client.prepare(insertLogs(FOLDED.not_yet)),
 });

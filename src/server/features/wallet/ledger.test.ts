@@ -1,6 +1,6 @@
 /** The limits of what each verb takes and gives, and that it touches no other user; other guarantees: tests/money. */
 import { afterAll, afterEach, beforeAll, describe, expect, mock, spyOn, test } from "bun:test";
-import { eq } from "drizzle-orm";
+import { eq, inArray } from "drizzle-orm";
 import { ENGINES, type FreshDatabase, freshDatabase } from "../../../../tests/kit/databases";
 import { HOOK_MS } from "../../../../tests/kit/harness";
 import { addToken, addUser, callLog, calls, clock, NOON, tokenOf, userOf } from "../../../../tests/money/world";
@@ -81,6 +81,42 @@ describe.each(ENGINES)("the ledger on %s", (engine) => {
     await hold(id(), 5_000);
     expect(await untouched()).toEqual(before);
     expect((await userOf(db, user)).used_quota).toBe(30 + 11 + 9);
+  });
+
+  // SQLite writes the rows of 21 together, by 16, 4 and 1.
+  test.each([21, 1])(
+    "of %i calls that end at once, one that was charged before is not charged again",
+    async (count) => {
+      const { db } = fresh;
+      const user = await addUser(db, ledger, 10_000);
+      const { hold, settle } = calls(ledger, user, 0);
+      const requests = Array.from({ length: count }, id);
+      const [twice = ""] = requests;
+      await hold(twice, 50);
+      await settle(twice, 1_000);
+      await Promise.all(requests.map((request) => hold(request, 50)));
+      const results = await Promise.all(requests.map((request, i) => settle(request, i + 1)));
+      expect(results.map(({ settled }) => settled)).toEqual(requests.map((request) => request !== twice));
+      const rows = await db.q.select().from(db.t.logs).where(inArray(db.t.logs.request_id, requests));
+      expect(new Map(rows.map((row) => [row.request_id, row.quota]))).toEqual(
+        new Map(requests.map((request, i) => [request, request === twice ? 1_000 : i + 1])),
+      );
+      const charged = rows.reduce((sum, row) => sum + row.quota, 0);
+      const { quota, used_quota, request_count } = await userOf(db, user);
+      expect([quota, used_quota, request_count]).toEqual([10_000 - charged, charged, count]);
+    },
+  );
+
+  test("a hold taken again at once with the end of the first is the one that counts", async () => {
+    const user = await addUser(fresh.db, ledger, 100);
+    const { hold, settle } = calls(ledger, user, 0);
+    const request = id();
+    await settle(request, 0);
+    await hold(request, 0);
+    await Promise.all([settle(request, 0), hold(request, 1)]);
+    const { holds } = fresh.db.t;
+    const [held] = await fresh.db.q.select().from(holds).where(eq(holds.request_id, request));
+    expect((await userOf(fresh.db, user)).quota + (held?.amount ?? 0)).toBe(100);
   });
 
   test("a charge that would overflow a total is cut to the maximum", async () => {
