@@ -61,7 +61,7 @@ describe.each(ENGINES)("roll-ups and audit on %s", (engine) => {
     // Charges are added up in the commit that charges; the fold takes the other rows.
     expect(await fold({ db, cluster, now: clock })).toBe(3);
     expect(await fold({ db, cluster, now: clock })).toBe(0);
-    expect(await totals()).toEqual({ 1: 110, 2: 30 });
+    expect(await totals()).toEqual({ 1: 130, 2: 30 });
     const hours = await db.q
       .select()
       .from(db.t.usage_hourly)
@@ -93,16 +93,16 @@ describe.each(ENGINES)("roll-ups and audit on %s", (engine) => {
         ...common,
         hour: NOON,
         channel: 1,
-        count: 2,
+        count: 3,
         error_count: 1,
-        quota: 110,
-        prompt_tokens: 20,
-        completion_tokens: 10,
-        use_time: 3,
-        upstream_cost: 4_000,
-        costed_quota: 100,
-        first_token_ms: 250,
-        first_tokens: 1,
+        quota: 130,
+        prompt_tokens: 30,
+        completion_tokens: 15,
+        use_time: 7,
+        upstream_cost: 7_000,
+        costed_quota: 120,
+        first_token_ms: 300,
+        first_tokens: 2,
       },
       {
         ...common,
