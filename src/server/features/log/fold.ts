@@ -1,9 +1,9 @@
 /**
  * Roll-ups: folds new log rows into channel totals and hourly sums, once a second, by one lease holder. A row is
  * claimed (`folded` 0 -> 1) in the transaction that adds it, so sums equal the log to the unit and lag it by about a
- * second. Not a watermark on ids: rows commit out of the order of their ids. On SQLite the ledger counts charges in the
- * commit that charges (docs/decisions/0011-hot-path.md); what is left to fold there are errors, refunds, and charges
- * that took several attempts.
+ * second. Not a watermark on ids: rows commit out of the order of their ids. The ledger counts charges in
+ * the commit that charges (docs/decisions/0011-hot-path.md); what is left to fold are errors, refunds, charges that
+ * took several attempts, those of the release before on Postgres, and there what charges added to channels.
  */
 import { and, asc, eq, inArray, type SQL, sql } from "drizzle-orm";
 import { LOG_TYPE, type RepeatedRefusal } from "../../../shared/log";
@@ -131,11 +131,21 @@ function* foldSteps(db: Db, q: Q): Steps<number> {
         .where(eq(channels.id, id)),
     );
   }
+  if (db.engine === "postgres") yield* run(q.select({ done: sql`done::text` }).from(sql`channel_spend_1() AS done`));
   return rows.length;
 }
 
 const keyOf = ({ hour, user_id, token_id, channel, model_name, group }: Hour): string =>
   [hour, user_id, token_id, channel, model_name, group].join("\n");
+
+/** The order in which everyone locks hours, `ledger_batch_2` included, so that two transactions never deadlock. */
+const inOrder = (a: Hour, b: Hour): number =>
+  a.hour - b.hour ||
+  a.user_id - b.user_id ||
+  a.token_id - b.token_id ||
+  a.channel - b.channel ||
+  Buffer.from(a.model_name).compare(Buffer.from(b.model_name)) ||
+  Buffer.from(a.group).compare(Buffer.from(b.group));
 
 /** Adds to roll-ups. */
 export function* addToHours(db: Db, q: Q, hours: readonly Hour[]): Steps<void> {
@@ -148,8 +158,7 @@ export function* addToHours(db: Db, q: Q, hours: readonly Hour[]): Steps<void> {
     if (!sum) sums.set(key, { ...part });
     else for (const name of SUM_NAMES) sum[name] += part[name];
   }
-  // A fixed order, so that two transactions never deadlock.
-  const values = [...sums.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, value]) => value);
+  const values = [...sums.values()].sort(inOrder);
   yield* run(
     q
       .insert(t)
@@ -172,7 +181,7 @@ function* addFailedAttempts(db: Db, q: Q, failed: readonly FailedInHour[]): Step
   if (failed.length === 0) return;
   const { failed_attempts: t } = db.t;
   const counts = Map.groupBy(failed, ({ hour, channel, model_name }) => [hour, channel, model_name].join("\n"));
-  // A fixed order, as above.
+  // A fixed order, so that two transactions never deadlock.
   const values = [...counts.entries()]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .flatMap(([, same]) => same.slice(0, 1).map((one) => ({ ...one, count: same.length })));

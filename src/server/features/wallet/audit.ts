@@ -26,7 +26,7 @@ export const AUDIT_RULES = {
   user_charges: "a user's used_quota = the charges minus refunds in roll-ups and unfolded log",
   user_calls: "a user's request_count = the calls in roll-ups and unfolded log",
   token_charges: "a token's used_quota = the charges minus refunds in roll-ups and unfolded log",
-  channel_total: "a channel's used_quota = the sum of its roll-ups",
+  channel_total: "a channel's used_quota = the sum of its roll-ups, but for what is not added to it yet",
   hourly_quota: "an hour's charges minus refunds = those of the folded log",
   hourly_count: "an hour's calls and errors = those of the folded log",
   sums_quota: "an hour's units by model, user, channel, token or group = those of its roll-ups",
@@ -105,7 +105,9 @@ function statements(db: Db): Record<Finding["rule"], SQL> {
     channel_total: differing(
       "channels",
       "used_quota",
-      sql`SELECT channel AS owner, sum(quota) AS n FROM usage_hourly GROUP BY channel`,
+      sql`SELECT channel AS owner, sum(n) AS n FROM (
+        SELECT channel, quota AS n FROM usage_hourly ${db.engine === "postgres" ? sql`UNION ALL SELECT channel, -amount FROM channel_spend` : sql``}
+      ) AS parts GROUP BY channel`,
     ),
     hourly_quota: hours(sql`quota`, NET),
     hourly_count: hours(sql`"count" + error_count`, entries(db)),

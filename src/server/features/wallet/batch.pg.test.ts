@@ -1,4 +1,4 @@
-/** The function that decides a batch on Postgres (`ledger_batch_1`); what each verb does is tried in tests/money. */
+/** The function that decides a batch on Postgres (`ledger_batch_2`); what each verb does is tried in tests/money. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { type FreshDatabase, freshPostgres } from "../../../../tests/kit/databases";
@@ -75,7 +75,7 @@ test("a batch that arrives after a later one of its sender changes nothing", asy
   await Promise.all([hold("zombie-3", 10), hold("zombie-4", 10)]);
   await Promise.all([lossy.release("zombie-1"), lossy.release("zombie-2")]);
   const late = asked[0] ?? expect.unreachable("nothing was sent");
-  const statement = `SELECT ledger_batch_1(${late.map((_, i) => `$${i + 1}`).join(", ")})`;
+  const statement = `SELECT ledger_batch_2(${late.map((_, i) => `$${i + 1}`).join(", ")})`;
   await expect((async () => client.unsafe(statement, late))()).rejects.toThrow("comes too late");
   expect(await expectBalanced(fresh.db, user)).toMatchObject({ quota: 980, held: 20 });
 });
@@ -112,11 +112,11 @@ test("texts are stored as they are, without what Postgres cannot store", async (
 });
 
 test("it writes every column of a charge's row, with the limits of shared/quota.ts", async () => {
-  const [row] = await client.unsafe<{ text: string }>("SELECT pg_get_functiondef('ledger_batch_1'::regproc) AS text");
+  const [row] = await client.unsafe<{ text: string }>("SELECT pg_get_functiondef('ledger_batch_2'::regproc) AS text");
   const text = row?.text ?? "";
   const insert = /INSERT INTO logs \(([^)]*)\)/.exec(text)?.[1] ?? "";
   const written = insert.split(",").map((name) => name.trim().replaceAll('"', ""));
-  expect(written.toSorted()).toEqual([...LOG_COLUMNS, "type"].toSorted());
+  expect(written.toSorted()).toEqual([...LOG_COLUMNS, "type", "folded"].toSorted());
   expect(text).toContain(`units_limit CONSTANT bigint := ${UNITS_LIMIT};`);
   expect(text).toContain(`charge_limit CONSTANT bigint := ${CHARGE_LIMIT};`);
 });
@@ -141,7 +141,7 @@ test("no batch scans a table, however small it was when its plans were made", as
   const scanned = await sql.begin(async (tx) => {
     // As a repetition, which looks for rows as well.
     const values = batch.map((value, i) => (i === 1 ? 1_000_000 : i === 2 ? true : value));
-    await tx.unsafe(`SELECT ledger_batch_1(${values.map((_, i) => `$${i + 1}`).join(", ")})`, values);
+    await tx.unsafe(`SELECT ledger_batch_2(${values.map((_, i) => `$${i + 1}`).join(", ")})`, values);
     return tx.unsafe<{ relname: string }[]>(
       `SELECT relname FROM pg_class WHERE relname IN ('users', 'tokens', 'holds', 'logs_before')
        AND pg_stat_get_xact_numscans(oid) > 0`,

@@ -5,7 +5,7 @@
  * (docs/decisions/0057-instructions-a-call.md). BEGIN IMMEDIATE holds the only write lock, so what was read stays true.
  */
 import type { Database } from "bun:sqlite";
-import { type CallFigures, figuresOf, firstTokenIn } from "../log/hour-sums";
+import { ADDED_TO_HOUR, type CallFigures, figuresOf, firstTokenOf, HOUR_COLUMNS } from "../log/hour-sums";
 import { REOPEN } from "../log/sums";
 import { type Cell, LOG_COLUMN_LIST, LOG_COLUMNS, type Room } from "./call-log";
 import type { CallLog } from "../../contracts/ledger";
@@ -60,7 +60,6 @@ interface Hour extends CallFigures {
 }
 
 const NO_FIGURES: CallFigures = { upstream_cost: 0, costed_quota: 0, first_token_ms: 0, first_tokens: 0 };
-const FIGURES = Object.keys(NO_FIGURES) as (keyof CallFigures)[];
 
 /**
  * Rows of a statement that writes log rows: the largest that fits is taken. What a statement costs whatever its rows
@@ -162,7 +161,7 @@ export class Batch {
     sums.prompt_tokens += log.prompt_tokens ?? 0;
     sums.completion_tokens += log.completion_tokens ?? 0;
     sums.use_time += log.use_time ?? 0;
-    const figures = figuresOf(quota, log.upstream_cost ?? null, log.is_stream ? firstTokenIn(log.other) : -1);
+    const figures = figuresOf(quota, log.upstream_cost ?? null, firstTokenOf(log));
     // One by one, not in a loop over the names: this runs in every call.
     sums.upstream_cost += figures.upstream_cost;
     sums.costed_quota += figures.costed_quota;
@@ -263,14 +262,7 @@ const prepare = (client: Database) => ({
       "used_quota = used_quota + ?3, accessed_time = ?4 WHERE id = ?1",
   ),
   addHour: client.prepare(
-    'INSERT INTO usage_hourly ("hour", user_id, token_id, channel, model_name, "group", username, "count", quota, ' +
-      "prompt_tokens, completion_tokens, use_time, upstream_cost, costed_quota, first_token_ms, first_tokens) " +
-      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) " +
-      'ON CONFLICT ("hour", user_id, token_id, channel, model_name, "group") DO UPDATE SET username = excluded.username, ' +
-      '"count" = "count" + excluded."count", quota = quota + excluded.quota, ' +
-      "prompt_tokens = prompt_tokens + excluded.prompt_tokens, " +
-      "completion_tokens = completion_tokens + excluded.completion_tokens, use_time = use_time + excluded.use_time, " +
-      FIGURES.map((name) => `${name} = ${name} + excluded.${name}`).join(", "),
+    `INSERT INTO usage_hourly AS h (${HOUR_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ${ADDED_TO_HOUR}`,
   ),
   reopen: client.prepare(REOPEN),
   addChannel: client.prepare("UPDATE channels SET used_quota = used_quota + ?2 WHERE id = ?1"),

@@ -1,13 +1,15 @@
 /**
  * The ledger on Postgres. Its verbs run in batches (verb-batches.pg.ts), which a function of the database decides and
- * writes: `ledger_batch_1` of drizzle/postgres/0009_ledger_batch_without_look.sql. One that is alone is a statement
+ * writes: `ledger_batch_2` of drizzle/postgres/0010_counted_when_charged.sql. One that is alone is a statement
  * (single-verb.pg.ts). Why: docs/decisions/0048-postgres-batches.md. Lock order everywhere: users by id, tokens by id,
  * order, hold.
  */
-import type { HoldRequest, HoldResult, Ledger, Settlement, SettleResult } from "../../contracts/ledger";
+import { FOLDED } from "../../../shared/log";
+import type { CallLog, HoldRequest, HoldResult, Ledger, Settlement, SettleResult } from "../../contracts/ledger";
 import { numberArray, textArray } from "../../db/arrays";
 import type { Connections } from "../../db/connection-types";
 import type { Db } from "../../db/types";
+import { firstTokenOf } from "../log/hour-sums";
 import { checkUnits, sparseRow } from "./call-log";
 import { checkHold } from "./check-hold";
 import { correctSteps } from "./correct";
@@ -22,7 +24,7 @@ import { type Answer, CHARGED, FOUND, RANK, type Verb } from "./verb.pg";
 const LOCK_TIMEOUT_MS = 1_000;
 /** The setting ends with the statement. */
 const STATEMENT = `SELECT CASE WHEN set_config('lock_timeout', '${LOCK_TIMEOUT_MS}', true) <> ''
-  THEN ledger_batch_1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) END AS answers`;
+  THEN ledger_batch_2($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) END AS answers`;
 
 /** `now`: epoch milliseconds. */
 export function createPostgresLedger(db: Db, client: Connections, instanceId: string, now: () => number): Ledger {
@@ -33,7 +35,7 @@ export function createPostgresLedger(db: Db, client: Connections, instanceId: st
   const corrections = new Set<Promise<unknown>>();
 
   function run(kind: Verb["kind"], verb: Pick<Verb, "request_id"> & Partial<Verb>): Promise<Answer> {
-    const nothing = { user_id: 0, token_id: 0, amount: 0, other: 0, draft: "", log: undefined };
+    const nothing = { user_id: 0, token_id: 0, amount: 0, other: 0, draft: "", log: undefined, folded_later: false };
     return batches.run({ ...nothing, ...verb, kind, rank: RANK[kind] });
   }
 
@@ -51,9 +53,10 @@ export function createPostgresLedger(db: Db, client: Connections, instanceId: st
   }
 
   async function settle(settlement: Settlement): Promise<SettleResult> {
-    const { request_id, user_id, token_id, quota: amount, log, held_only = false } = settlement;
+    const { request_id, user_id, token_id, quota: amount, log, retried = false, held_only = false } = settlement;
     checkUnits(amount);
-    const moved = Number(await run(held_only ? "o" : "s", { request_id, user_id, token_id, amount, log }));
+    const verb = { request_id, user_id, token_id, amount, log, folded_later: retried };
+    const moved = Number(await run(held_only ? "o" : "s", verb));
     owners.delete(request_id);
     if (moved & CHARGED) return { settled: true, hold_missing: (moved & FOUND) === 0 };
     if (held_only) return { settled: false };
@@ -88,12 +91,21 @@ export function createPostgresLedger(db: Db, client: Connections, instanceId: st
   };
 }
 
+/** What the function needs to count a row in its hour, beside the row. */
+function counting(log: CallLog, folded_later: boolean): { folded?: number; first_token?: number } {
+  if (folded_later) return { folded: FOLDED.not_yet };
+  const first_token = firstTokenOf(log);
+  return first_token < 0 ? {} : { first_token };
+}
+
 /** Sends a batch as the arrays that the function takes. */
 function sender(instanceId: string, seconds: () => number): Send<Verb, Answer> {
   return async (on, { lane, number, again, verbs }) => {
     const [first] = verbs;
     if (first && verbs.length === 1) return [await runAlone(on, first, instanceId, seconds())];
-    const rows = verbs.flatMap(({ log }, i) => (log ? [{ n: i + 1, ...sparseRow(log) }] : []));
+    const rows = verbs.flatMap(({ log, folded_later }, i) =>
+      log ? [{ n: i + 1, ...sparseRow(log), ...counting(log, folded_later) }] : [],
+    );
     const [answer] = await on.unsafe<{ answers: string }>(STATEMENT, [
       lane,
       number,

@@ -6,12 +6,14 @@
  * sees the snapshot from before the waiting. So each verb first locks (FOR NO KEY UPDATE: user, then token; a locked
  * row is read in its newest version), decides from what it locked, and only then writes.
  */
-import { LOG_TYPE } from "../../../shared/log";
+import { FOLDED, LOG_TYPE } from "../../../shared/log";
 import { CHARGE_LIMIT, UNITS_LIMIT } from "../../../shared/quota";
 import { USER_STATUS } from "../../../shared/roles";
 import { TOKEN_STATUS } from "../../../shared/token";
 import type { Connections } from "../../db/connection-types";
 import { isUniqueViolation } from "../../db/errors";
+import { ADDED_TO_HOUR, firstTokenOf, HOUR_COLUMNS } from "../log/hour-sums";
+import { MARKED_AFTER, SUMMED_UNTIL } from "../log/sums";
 import { LOG_COLUMN_LIST, LOG_COLUMN_TYPES, LOG_COLUMNS, logValues } from "./call-log";
 import { type Answer, CHARGED, FOUND, type Verb } from "./verb.pg";
 
@@ -103,12 +105,12 @@ export const RELEASE = `${LOCK_BY_HOLD}, gone AS (
 )
 SELECT 1 AS released FROM gone`;
 
-/** The log row's columns are the parameters from $7 on. */
-const FIRST_LOG_PARAMETER = 7;
+/** The log row's columns are the parameters from $9 on. */
+const FIRST_LOG_PARAMETER = 9;
 
 /**
- * $1 request_id, $2 user, $3 token, $4 charge, $5 epoch seconds, $6 whether nothing may happen without a hold, then the
- * log row. `due` is the part of the charge within UNITS_LIMIT, as in `chargeable` of call-log.ts. `charged` comes after
+ * $1 request_id, $2 user, $3 token, $4 charge, $5 epoch seconds, $6 whether nothing may happen without a hold, $7 the
+ * row's `folded`, $8 milliseconds to the first content or null, then the log row. `due` is the part of the charge within UNITS_LIMIT, as in `chargeable` of call-log.ts. `charged` comes after
  * the locks, so of two settles the second waits at the user's row and then meets the first one's log row.
  */
 const settleText = (whenLogged: string): string => `
@@ -126,11 +128,27 @@ WITH u AS MATERIALIZED (
     remain_quota + coalesce((SELECT token_amount FROM gone), 0) + ${UNITS_LIMIT})) AS units
   FROM locked
 ), charged AS (
-  INSERT INTO logs (${LOG_COLUMN_LIST}, "type")
-  SELECT ${LOG_COLUMN_TYPES.map((type, i) => (LOG_COLUMNS[i] === "quota" ? `least(due.units, $${i + FIRST_LOG_PARAMETER}::bigint)` : `$${i + FIRST_LOG_PARAMETER}::${type}`)).join(", ")}, ${LOG_TYPE.consume}
+  INSERT INTO logs (${LOG_COLUMN_LIST}, "type", folded)
+  SELECT ${LOG_COLUMN_TYPES.map((type, i) => (LOG_COLUMNS[i] === "quota" ? `least(due.units, $${i + FIRST_LOG_PARAMETER}::bigint)` : `$${i + FIRST_LOG_PARAMETER}::${type}`)).join(", ")}, ${LOG_TYPE.consume}, $7::int
   FROM locked CROSS JOIN due WHERE NOT $6::boolean OR EXISTS (SELECT 1 FROM gone)
   ${whenLogged}
-  RETURNING id
+  RETURNING created_at - created_at % 3600 AS "hour", user_id, token_id, channel, model_name, "group", username, quota,
+    prompt_tokens, completion_tokens, use_time, upstream_cost
+), counted AS (
+  INSERT INTO usage_hourly AS h (${HOUR_COLUMNS})
+  SELECT "hour", user_id, token_id, channel, model_name, "group", username, 1, quota, prompt_tokens, completion_tokens, use_time,
+    coalesce(upstream_cost, 0), CASE WHEN upstream_cost IS NULL THEN 0 ELSE quota END, coalesce($8::bigint, 0), ($8::bigint IS NOT NULL)::int
+  FROM charged WHERE $7::int = ${FOLDED.done}
+  ${ADDED_TO_HOUR}
+  RETURNING h."hour"
+), spent AS (
+  INSERT INTO channel_spend (channel, amount)
+  SELECT channel, quota FROM charged WHERE $7::int = ${FOLDED.done} AND channel <> 0 AND quota <> 0
+), marked AS (
+  INSERT INTO meta AS m (name, value)
+  SELECT '${SUMMED_UNTIL}', '0' FROM counted WHERE "hour" + ${MARKED_AFTER} < extract(epoch FROM clock_timestamp())
+  ON CONFLICT (name) DO UPDATE SET value =
+    CASE WHEN m.value::bigint > (SELECT "hour" FROM counted) THEN (SELECT "hour" FROM counted)::text ELSE m.value END
 ), moves AS MATERIALIZED (
   SELECT EXISTS (SELECT 1 FROM charged) AS charged, EXISTS (SELECT 1 FROM gone) AS found,
     coalesce((SELECT amount FROM gone), 0) AS back, coalesce((SELECT token_amount FROM gone), 0) AS token_back,
@@ -221,9 +239,14 @@ async function hold(on: Connections, verb: Verb, instanceId: string, seconds: nu
  * everything. (Found by tests/money/histories.test.ts.)
  */
 async function settle(on: Connections, verb: Verb, seconds: number): Promise<Answer> {
-  const { kind, request_id, user_id, token_id, amount: quota, log } = verb;
+  const { kind, request_id, user_id, token_id, amount: quota, log, folded_later } = verb;
   if (!log) throw new Error("A settle without a row");
-  const row = logValues(log, { request_id, user_id, token_id, quota });
+  const first_token = firstTokenOf(log);
+  const row = [
+    folded_later ? FOLDED.not_yet : FOLDED.done,
+    first_token < 0 ? null : first_token,
+    ...logValues(log, { request_id, user_id, token_id, quota }),
+  ];
   const values = (only_with_hold: boolean) => [request_id, user_id, token_id, quota, seconds, only_with_hold, ...row];
   let moved = await one<Moved>(on, SETTLE_FIRST, values(true)).catch((error: unknown) => {
     if (isUniqueViolation(error)) return one<Moved>(on, SETTLE, values(true));

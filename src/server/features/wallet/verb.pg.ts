@@ -18,6 +18,8 @@ export interface Verb {
   readonly draft: string;
   /** The row of a settle. */
   readonly log: CallLog | undefined;
+  /** A settle: the fold counts its row, because that tells more than the sums of its hour. */
+  readonly folded_later: boolean;
 }
 
 /**
