@@ -117,6 +117,28 @@ describe.each(ENGINES)("sums by one thing on %s", (engine) => {
 
   // SQLite has one writer: nothing can come between.
   if (engine === "postgres") {
+    test("charges of the hour that runs wait for nobody who adds hours up; those of an earlier one do", async () => {
+      const running = Math.floor(Date.now() / 1000);
+      const [locked, unlock] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const adding = db.tx(function* (q) {
+        yield* reopenSteps(db, q, running);
+        locked.resolve();
+        yield* run(unlock.promise);
+      });
+      await locked.promise;
+      await settle("running alone", 1, { created_at: running });
+      await Promise.all([1, 2, 3].map((n) => settle(`running together ${n}`, 1, { created_at: running })));
+      let ended = 0;
+      const late = [settle("of an earlier hour", 1)].map((one) => one.finally(() => ended++));
+      await Bun.sleep(300);
+      expect(ended).toBe(0);
+      unlock.resolve();
+      await Promise.all([adding, ...late]);
+      await foldBatch(db);
+      await round();
+      expect(await findings()).toEqual([]);
+    });
+
     test("an hour whose mark is already set back is not added up while a count in it is uncommitted", async () => {
       await settle("sets the mark back", 1);
       await foldBatch(db);

@@ -21,9 +21,9 @@ const MAX_HOURS = 50;
 /** Row of `meta`: hours before it are in usage_sums; epoch seconds. */
 export const SUMMED_UNTIL = "usage_summed_until";
 /**
- * So long after the beginning of an hour, Postgres' ledger writes the mark when it counts in that hour, as `reopenSteps`
- * does: ten minutes before anyone adds it up. Before that, the charges of an hour wait for no row that all share. By the
- * database's clock. `ledger_batch_2` has it too.
+ * So long after the beginning of an hour, Postgres' ledger writes the mark when it counts in that hour, as
+ * `reopenSteps` does: ten minutes before anyone adds it up. Before that, the charges of an hour wait for no row that
+ * all share. By the database's clock. `ledger_batch_2` has it too.
  */
 export const MARKED_AFTER = HOUR + 300;
 

@@ -110,8 +110,9 @@ const FIRST_LOG_PARAMETER = 9;
 
 /**
  * $1 request_id, $2 user, $3 token, $4 charge, $5 epoch seconds, $6 whether nothing may happen without a hold, $7 the
- * row's `folded`, $8 milliseconds to the first content or null, then the log row. `due` is the part of the charge within UNITS_LIMIT, as in `chargeable` of call-log.ts. `charged` comes after
- * the locks, so of two settles the second waits at the user's row and then meets the first one's log row.
+ * row's `folded`, $8 milliseconds to the first content or null, then the log row. `due` is the part of the charge
+ * within UNITS_LIMIT, as in `chargeable` of call-log.ts. `charged` comes after the locks, so of two settles the second
+ * waits at the user's row and then meets the first one's log row.
  */
 const settleText = (whenLogged: string): string => `
 WITH u AS MATERIALIZED (
