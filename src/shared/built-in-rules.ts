@@ -104,7 +104,7 @@ const CLAUDE_FAST: readonly PriceRule[] = [
 
 /**
  * Alibaba: answers with thoughts, which the request asks for, cost more for all output: 4 dollars for 1.2, 0.5 for 0.2
- * (models.dev and LiteLLM's table, of alibabacloud.com/help/en/model-studio/model-pricing; read 24 November 2026). More
+ * (models.dev, of alibabacloud.com/help/en/model-studio/model-pricing; read 24 November 2026). More
  * than the vendor asks, by less than a thousandth of a percent.
  */
 const qwenThinking = (output: number): PriceRule => ({
