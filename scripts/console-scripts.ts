@@ -1,7 +1,8 @@
 import { join, relative, resolve } from "node:path";
-import { type OutputChunk, type Plugin, rolldown } from "rolldown";
+import { type Plugin, rolldown } from "rolldown";
 import { consoleChunks } from "./plugins/console-chunks";
 import { consoleConstants } from "./plugins/console-constants";
+import { type Script, withoutFacades } from "./plugins/console-facades";
 import { consoleSchemas } from "./plugins/console-schemas";
 import { consoleSources } from "./plugins/console-sources";
 
@@ -23,7 +24,7 @@ export async function bundleScripts({
 }: {
   prod: boolean;
   plugins?: readonly Plugin[];
-}): Promise<OutputChunk[]> {
+}): Promise<Script[]> {
   const bundle = await rolldown({
     input: { main: MAIN },
     cwd: ROOT,
@@ -48,11 +49,12 @@ export async function bundleScripts({
     codeSplitting: consoleChunks(CLIENT),
   });
   await bundle.close();
-  return output.filter((file) => file.type === "chunk");
+  const scripts = output.filter((file) => file.type === "chunk");
+  return prod ? withoutFacades(scripts) : scripts;
 }
 
 /** `first` and all that they import, without what they only import lazily. */
-export function fetchedBy(chunks: readonly OutputChunk[], first: readonly OutputChunk[]): OutputChunk[] {
+export function fetchedBy(chunks: readonly Script[], first: readonly Script[]): Script[] {
   const byName = new Map(chunks.map((chunk) => [chunk.fileName, chunk]));
   const found = new Set(first);
   for (const chunk of found)
@@ -68,17 +70,14 @@ export function fetchedBy(chunks: readonly OutputChunk[], first: readonly Output
  * `src/client` without their ending): the entry, those, their texts in one language, and all that they import. Throws
  * for a source that the console lacks.
  */
-export function scriptsOf(chunks: readonly OutputChunk[], ...sources: readonly string[]): OutputChunk[] {
+export function scriptsOf(chunks: readonly Script[], ...sources: readonly string[]): Script[] {
   const shown = sources.map((source) => {
     const holds = (id: string): boolean => relative(CLIENT, id).replace(/\.tsx?$/, "") === source;
     const part = chunks.find((chunk) => chunk.moduleIds.some(holds));
     if (!part) throw new Error(`the console has no ${source}`);
     return part;
   });
-  const texts = [join(ROOT, "locales/zh.po"), ...sources.map((source) => join(CLIENT, `${source}.zh.po`))];
-  // A file that others share with it is fetched by one that only names what it exports.
-  const facades = sources.flatMap((source) => ["ts", "tsx"].map((ending) => join(CLIENT, `${source}.${ending}`)));
-  const first = new Set([...texts, ...facades]);
-  const isFirst = (chunk: OutputChunk): boolean => chunk.isEntry || first.has(chunk.facadeModuleId ?? "");
+  const first = new Set([join(ROOT, "locales/zh.po"), ...sources.map((source) => join(CLIENT, `${source}.zh.po`))]);
+  const isFirst = (chunk: Script): boolean => chunk.isEntry || first.has(chunk.facadeModuleId ?? "");
   return fetchedBy(chunks, [...chunks.filter(isFirst), ...shown]);
 }

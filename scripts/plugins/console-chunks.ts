@@ -20,13 +20,22 @@ const TOPICS: readonly { name: string; test: RegExp; inWindows?: true }[] = [
   { name: "controls", test: /[\\/]src[\\/]client[\\/]ui[\\/]|[\\/]@radix-ui[\\/]/ },
   {
     name: "prices",
-    test: /[\\/]shared[\\/](?:price|pricing|model-prices|charge|built-in-rules|video-tariffs|vendors|factor-rules|quota)[\w-]*\.ts(?:\?values)?$/,
+    test: /[\\/]shared[\\/](?:price|pricing|model-prices|charge|built-in-rules|video-tariffs|vendors|factor-rules|image-factors|ruled-price|quota)[\w-]*\.ts(?:\?values)?$|[\\/]features[\\/]pricing[\\/](?:prices|price-unit|price-cells)\.tsx?$/,
   },
   { name: "calls", test: /[\\/]shared[\\/](?:events|failures|log|log-text)\.ts(?:\?values)?$/ },
-  { name: "log-rows", test: /[\\/]features[\\/]log[\\/](?:log-details|row-text)\.ts$|[\\/]shared[\\/]row-text\.ts$/ },
+  // The bell of administrators comes after every page.
+  {
+    name: "bell",
+    test: /[\\/](?:incident[\\/]incident-(?:bell|look)\.tsx|shared[\\/]incidents\.ts(?:\?values)?|components[\\/]health-dot\.tsx|icons[\\/]bell(?:-off)?\.mjs)$/,
+    inWindows: true,
+  },
+  {
+    name: "log-rows",
+    test: /[\\/]features[\\/]log[\\/](?:log-bill|log-details|row-text)\.tsx?$|[\\/]shared[\\/]row-text\.ts$/,
+  },
   {
     name: "account",
-    test: /[\\/]personal[\\/](?:binding-row|password-dialog|profile-card|security-card)\.tsx$/,
+    test: /[\\/]personal[\\/](?:binding-row|email-binding|password-dialog|profile-card|security-card)\.tsx$|[\\/]identity[\\/](?:identity-bindings|telegram-widget|wechat-dialog)\.tsx$|[\\/]auth[\\/]send-code-button\.tsx$|[\\/]icons[\\/]mail\.mjs$/,
     inWindows: true,
   },
   // The names of the cards and tabs: too small for a file.
@@ -113,9 +122,10 @@ function commonChunks(moduleOf: ModuleOf, main: string, routes: string): Map<str
   for (const page of pages)
     for (const id of needs(page))
       if (pagesOf.get(id) === 1 && users.has(id) && !chunks.has(id)) chunks.set(id, basename(page, extname(page)));
-  for (const id of pagesOf.keys()) {
+  for (const id of all(main)) {
     const topic = TOPICS.find(({ test, inWindows }) => test.test(id) && (inWindows || users.has(id)));
     if (topic && !chunks.has(id)) chunks.set(id, topic.name);
+    else if (ICON.test(id) && home.has(id) && !chunks.has(id)) chunks.set(id, "icons");
   }
   return chunks;
 }

@@ -12,14 +12,14 @@ export const MOST_RULES = 50;
 
 const clock = z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$|^24:00$/);
 const date = z.iso.date();
-const zone = z.string().min(1).max(64).refine(isZone, { error: "unknown time zone" });
+const zoneName = z.string().min(1).max(64).refine(isZone, { error: "unknown time zone" });
 const texts = z.array(z.string().min(1).max(64)).min(1).max(50);
 const amount = z.number().positive().max(1e6);
 
 /** A window of hours on days of the week; one that ends before it begins goes over midnight. */
 export const hourWindow = z
   .strictObject({
-    zone,
+    zone: zoneName,
     /** 1 Monday to 7 Sunday, the day on which the window begins; absent: every day. */
     days: z.array(z.int().min(1).max(7)).min(1).max(7).optional(),
     /** Inclusive. */
@@ -34,7 +34,7 @@ export const hourWindow = z
 /** Local dates, both inclusive; one that is absent leaves its end open. */
 const dateRange = z
   .strictObject({
-    zone,
+    zone: zoneName,
     from: date.optional(),
     until: date.optional(),
   })
@@ -42,7 +42,7 @@ const dateRange = z
   .refine(({ from = "", until = "9999" }) => from <= until, { error: "a range that ends before it begins" });
 
 /** `over` exclusive, `up_to` inclusive. */
-const range = z
+const numberRange = z
   .strictObject({ over: z.number().min(0).max(1e12).optional(), up_to: z.number().positive().max(1e12).optional() })
   .refine(({ over, up_to }) => (over ?? -1) < (up_to ?? Infinity) && (over !== undefined || up_to !== undefined), {
     error: "an empty range",
@@ -54,7 +54,7 @@ const conditions = z.strictObject({
   /** In one of these ranges of dates. */
   dates: z.array(dateRange).min(1).max(50).optional(),
   /** Tokens of the whole input: cached, audio and image tokens included. */
-  input: range.optional(),
+  input: numberRange.optional(),
   /** Whether the vendor read a part of the input from its cache. */
   cached: z.boolean().optional(),
   /** The request's service_tier. */
@@ -67,7 +67,7 @@ const conditions = z.strictObject({
   size: texts.optional(),
   quality: texts.optional(),
   /** Of a video. */
-  seconds: range.optional(),
+  seconds: numberRange.optional(),
   resolution: texts.optional(),
   /** A member of the request, its names joined by dots, and its values as texts. */
   member: z
@@ -130,7 +130,7 @@ export const ruleList = z
 
 export type HourWindow = z.infer<typeof hourWindow>;
 export type DateRange = z.infer<typeof dateRange>;
-export type NumberRange = z.infer<typeof range>;
+export type NumberRange = z.infer<typeof numberRange>;
 export type PriceRule = z.infer<typeof priceRule>;
 /** What a price in dollars is for: a kind of token, or `call`. */
 export type RuleKind = keyof z.infer<typeof dollars>;

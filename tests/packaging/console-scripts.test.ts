@@ -1,8 +1,9 @@
 import { beforeAll, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
+import { basename } from "node:path";
 import { brotliCompressSync, constants } from "node:zlib";
-import type { OutputChunk } from "rolldown";
 import { bundleScripts, scriptsOf } from "../../scripts/console-scripts";
+import type { Script } from "../../scripts/plugins/console-facades";
 
 /** Decided in docs/decisions/0056-few-files.md: Brotli bytes of script and files until a page can be shown. */
 const MOST = { login: 180_000, page: 260_000, reference: 400_000, files: 20 } as const;
@@ -18,20 +19,30 @@ const TABS: [path: string, ...sources: string[]][] = [
   ["/setup (the first channel)", "features/setup/setup-page", "features/setup/channel-step"],
 ];
 
-let console: OutputChunk[];
-const brotli = new Map<OutputChunk, number>();
+let console: Script[];
+const brotli = new Map<Script, number>();
 beforeAll(async () => {
   console = await bundleScripts({ prod: true });
   for (const chunk of console) brotli.set(chunk, brotliCompressSync(chunk.code).length);
 }, 120_000);
 
-const sizeOf = (scripts: readonly OutputChunk[]): number =>
+const sizeOf = (scripts: readonly Script[]): number =>
   scripts.reduce((sum, chunk) => sum + (brotli.get(chunk) ?? 0), 0);
 
 test.each([...PAGES, ...TABS])("%s loads no more script than decided, in no more files", (path, ...sources) => {
   const scripts = scriptsOf(console, ...sources);
   expect(scripts.length).toBeLessThanOrEqual(MOST.files);
   expect(sizeOf(scripts)).toBeLessThanOrEqual(path === "/login" ? MOST.login : MOST.page);
+});
+
+test("no file only names what another one exports, and no lazy import asks for one that is gone", () => {
+  const names = new Set(console.map(({ fileName }) => basename(fileName)));
+  expect(console.filter(({ code }) => /^(?:export\{[^}]*\}from|import)"[^"]+";?\s*$/.test(code))).toEqual([]);
+  const asked = console.flatMap(({ code }) =>
+    [...code.matchAll(/import\(([`"'])\.\/([^`"']+)\1\)/g)].map(([, , name]) => name),
+  );
+  expect(asked.length).toBeGreaterThan(100);
+  expect(asked.filter((name = "") => !names.has(name))).toEqual([]);
 });
 
 test("/docs loads no more script than decided", () => {
@@ -69,7 +80,7 @@ test("after a change of the console's own code browsers keep the packages that t
       },
     ],
   });
-  const fileOf = (chunks: OutputChunk[], name: string) => chunks.find((chunk) => chunk.name === name)?.fileName;
+  const fileOf = (chunks: Script[], name: string) => chunks.find((chunk) => chunk.name === name)?.fileName;
   expect(fileOf(changed, "shell")).not.toBe(fileOf(console, "shell"));
   expect(fileOf(changed, "vendor")).toBe(fileOf(console, "vendor"));
   expect(fileOf(changed, "work-vendor")).toBe(fileOf(console, "work-vendor"));

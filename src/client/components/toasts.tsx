@@ -1,12 +1,12 @@
 import { type ComponentType, useEffect, useState } from "react";
 import { onToast } from "../lib/toast";
 
-/** By then the page is there; later the connection may be gone, and that needs a toast. In milliseconds. */
-const FETCH_AFTER = 2000;
+/** Whoever only looks needs no toast; when an act fails because the connection is gone, they are here. */
+const ACTS = ["pointerdown", "keydown"] as const;
 
 /**
- * Where toasts appear (lib/toast). What shows them is fetched at the first toast, or soon after the page; if that
- * fails, the toast waits and the next one tries again.
+ * Where toasts appear (lib/toast). What shows them is fetched at the first toast, or when somebody begins to
+ * act; if that fails, the toast waits and the next one tries again.
  */
 export function Toasts() {
   const [Toaster, setToaster] = useState<ComponentType | null>(null);
@@ -17,10 +17,12 @@ export function Toasts() {
         () => {},
       );
     const stop = onToast(fetch);
-    const timer = setTimeout(fetch, FETCH_AFTER);
+    const acts = new AbortController();
+    const once = { once: true, capture: true, signal: acts.signal };
+    for (const act of ACTS) window.addEventListener(act, fetch, once);
     return () => {
       stop();
-      clearTimeout(timer);
+      acts.abort();
     };
   }, []);
   return Toaster ? <Toaster /> : null;
