@@ -220,8 +220,8 @@ BEGIN
       RETURNING h."hour"
     )
     SELECT min("hour") INTO oldest FROM counted;
-    -- An hour is added up 900 s after its end at the earliest (features/log/sums.ts). From 300 s after it on, who counts in it
-    -- writes the mark, which whoever adds it up waits for; before that, counts wait for nobody.
+    -- An hour is added up 900 s after its end at the earliest (features/log/sums.ts). From 300 s after it on, a count in it
+    -- writes the mark, for which adding up waits; before that, counts wait for nobody.
     IF oldest + 3900 < extract(epoch FROM clock_timestamp()) THEN
       INSERT INTO meta AS m (name, value) VALUES ('usage_summed_until', '0')
       ON CONFLICT (name) DO UPDATE SET value = CASE WHEN m.value::bigint > oldest THEN oldest::text ELSE m.value END;

@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import type { OutputChunk } from "rolldown";
 
-/** What the console's build, and whoever measures it, needs of a script. */
+/** What the console's build and its tests need of a script. */
 export type Script = Pick<
   OutputChunk,
   "fileName" | "name" | "code" | "imports" | "moduleIds" | "facadeModuleId" | "isEntry"
@@ -13,8 +13,8 @@ const LAZY_IMPORT = /\bimport\(([`"'])\.\/([^`"']+)\1\)/g;
 
 /**
  * The minified scripts without those that only name what another one exports. Rolldown makes one for each page: a page
- * that shares its file by a rule (console-chunks.ts) has no file of its own to be imported from. Here whoever imports
- * it lazily names the file behind it, which saves a request that the next one waits for. The names of the files stay
+ * that shares its file by a rule (console-chunks.ts) has no file of its own to be imported from. Here its lazy
+ * imports name the file behind it, which saves a request that the next one waits for. The names of the files stay
  * right: what is replaced had the hash of the file behind it in its own.
  */
 export function withoutFacades(scripts: readonly OutputChunk[]): Script[] {

@@ -1,12 +1,12 @@
 import { type ComponentType, useEffect, useState } from "react";
 import { onToast } from "../lib/toast";
 
-/** Whoever only looks needs no toast; when an act fails because the connection is gone, they are here. */
+/** A page that is only looked at needs no toast; an act that fails because the connection is gone does. */
 const ACTS = ["pointerdown", "keydown"] as const;
 
 /**
- * Where toasts appear (lib/toast). What shows them is fetched at the first toast, or when somebody begins to
- * act; if that fails, the toast waits and the next one tries again.
+ * Where toasts appear (lib/toast). What shows them is fetched at the first toast, or when the user begins
+ * to act; if that fails, the toast waits and the next one tries again.
  */
 export function Toasts() {
   const [Toaster, setToaster] = useState<ComponentType | null>(null);
