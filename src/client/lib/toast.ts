@@ -45,9 +45,9 @@ export function toastSuccess(message: string, options: { id?: string } = {}): vo
   show((toast) => toast.success(message, options));
 }
 
-/** An information. A toast with the same `id`, and its button, is replaced. */
+/** An information; the same message is not stacked. A toast with the same `id`, and its button, is replaced. */
 export function toastInfo(message: string, options: { id?: string } = {}): void {
-  show((toast) => toast.info(message, { action: undefined, duration: undefined, ...options }));
+  show((toast) => toast.info(message, { id: message, action: undefined, duration: undefined, ...options }));
 }
 
 /** Something that takes a while, until a toast with the same `id` replaces it. */
