@@ -25,7 +25,8 @@ beforeAll(() => {
   copyProject(clone);
   env = { HOME: home, PATH: pathOf(join(folder, "bin"), "node", "npm", "sh", "env"), WEIR_LOG_LEVEL: "info" };
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+// Two copies of all packages.
+afterAll(() => rmSync(folder, { recursive: true, force: true }), 60_000);
 
 describe("npm start on a machine with Node and npm only", () => {
   test("without a registry it says what it needs", async () => {
