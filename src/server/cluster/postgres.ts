@@ -231,6 +231,8 @@ export interface LeaseParts {
 export function postgresLease(client: Connections, instanceId: string, parts: LeaseParts = {}): Lease {
   const { now = () => performance.now(), renewMs = RENEW_MS } = parts;
   const running = new Set<string>();
+  /** Until when leases are believed to be another's. */
+  const others = new Map<string, number>();
   const ask = async (statement: string, name: string) =>
     (await client.unsafe(statement, [name, instanceId])).length > 0;
 
@@ -263,12 +265,16 @@ export function postgresLease(client: Connections, instanceId: string, parts: Le
   }
 
   return {
-    hold: async (name, work, { release = false, mostMs = LEASE_WORK_MS } = {}) => {
+    hold: async (name, work, { release = false, mostMs = LEASE_WORK_MS, believedMs = 0 } = {}) => {
       if (running.has(name)) return false;
+      const asked = now();
+      if (believedMs > 0 && asked < (others.get(name) ?? 0)) return false;
       running.add(name);
       try {
-        const asked = now();
-        if (!(await ask(TAKE, name))) return false;
+        if (!(await ask(TAKE, name))) {
+          others.set(name, asked + believedMs);
+          return false;
+        }
         const held = keep(name, asked, mostMs);
         try {
           await work(held);

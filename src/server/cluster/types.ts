@@ -63,6 +63,8 @@ export interface LeaseOptions {
   release?: boolean;
   /** Milliseconds after which the work loses its lease, so that work that hangs stops no timer of the cluster. */
   mostMs?: number;
+  /** Another instance that was found to hold it is believed to do so for so many milliseconds: nothing is asked. */
+  believedMs?: number;
 }
 
 /** `mostMs` of a lease that names none: no round of a timer comes near it. */

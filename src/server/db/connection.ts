@@ -60,7 +60,12 @@ export class Connection {
   /** Closed, or being closed. */
   gone = false;
 
-  constructor(url: string, closed: (connection: Connection) => void) {
+  /** `number`: 1, 2, 3 in the order in which they are opened. */
+  constructor(
+    url: string,
+    readonly number: number,
+    closed: (connection: Connection) => void,
+  ) {
     this.sql = new SQL(url, {
       max: 1,
       connectionTimeout: CONNECT_SECONDS,

@@ -106,11 +106,12 @@ function statement<Row>(
 class ConnectionPool {
   readonly #options: ConnectionsOptions;
   readonly #connections = new Set<Connection>();
-  /** The last one back is the first one out, so that the others may close. */
+  /** In the order in which they were opened (`#pickIdle`). */
   readonly #idle: Connection[] = [];
   readonly #queue: Queued[] = [];
   readonly #timer: ReturnType<typeof setInterval>;
   #checkedAt = performance.now();
+  #opened = 0;
   #closed = false;
 
   constructor(options: ConnectionsOptions) {
@@ -143,10 +144,19 @@ class ConnectionPool {
 
   /** A free connection, a new one where there is room, or a busy one that takes one more. */
   #pick(limit: Limit, exclusive: boolean): Connection | undefined {
-    const free = this.#idle.pop();
+    const free = this.#pickIdle(limit);
     if (free) return free;
     if (this.#connections.size < this.#options.max) return this.#open();
     return exclusive || this.#queue.length > 0 ? undefined : this.#leastBusy(limit);
+  }
+
+  /**
+   * The oldest one with this limit: what is asked most always meets the same few processes of the server, which have
+   * its plans and what it reads at hand, and the others may close. Else the newest, whose limit is changed.
+   */
+  #pickIdle(limit: Limit): Connection | undefined {
+    const at = this.#idle.findIndex((one) => one.limit === limit);
+    return this.#idle.splice(at, 1)[0];
   }
 
   #leastBusy(limit: Limit): Connection | undefined {
@@ -204,13 +214,15 @@ class ConnectionPool {
       this.#queue.shift();
       next.start(connection);
     }
-    if (connection.tasks.length === 0) this.#idle.push(connection);
+    if (connection.tasks.length > 0) return;
+    const younger = this.#idle.findIndex(({ number }) => number > connection.number);
+    this.#idle.splice(younger < 0 ? this.#idle.length : younger, 0, connection);
   }
 
   // Opening and closing
 
   #open(): Connection {
-    const connection = new Connection(this.#options.url, (closed) => this.#forget(closed));
+    const connection = new Connection(this.#options.url, ++this.#opened, (closed) => this.#forget(closed));
     this.#connections.add(connection);
     return connection;
   }
@@ -230,7 +242,8 @@ class ConnectionPool {
   #startQueued(): void {
     while (this.#queue.length > 0) {
       const room = this.#connections.size < this.#options.max && !this.#closed;
-      const connection = this.#idle.pop() ?? (room ? this.#open() : undefined);
+      const [next] = this.#queue;
+      const connection = (next && this.#pickIdle(next.limit)) ?? (room ? this.#open() : undefined);
       if (!connection) return;
       this.#queue.shift()?.start(connection);
     }
