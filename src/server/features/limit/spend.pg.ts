@@ -6,7 +6,7 @@ import type { Connections } from "../../db/connection-types";
 
 /**
  * Locks the rows of the names in their order; a locked row is read in its newest version. The names are parameters of
- * their own: of an array the server does not know the length beforehand, and plans anew for each.
+ * their own: the server does not know the length of an array beforehand, and plans again for each.
  */
 const locked = (values: readonly string[]): string => `WITH locked AS MATERIALIZED (
   SELECT b.name, b.amount, a.place, a.most FROM (VALUES ${values.join(", ")}) AS a (place, name, most)
@@ -15,7 +15,9 @@ const locked = (values: readonly string[]): string => `WITH locked AS MATERIALIZ
 
 /** $1 units, then name and limit of each budget. */
 const TAKE = textsByCount(
-  (count) => `${locked(places(count).map((n) => `(${n}, $${2 * n + 2}::text, $${2 * n + 3}::bigint)`))}, verdict AS MATERIALIZED (
+  (
+    count,
+  ) => `${locked(places(count).map((n) => `(${n}, $${2 * n + 2}::text, $${2 * n + 3}::bigint)`))}, verdict AS MATERIALIZED (
   SELECT count(*)::int AS found, (array_agg(name ORDER BY place) FILTER (WHERE amount + $1::bigint > most))[1] AS full_name
   FROM locked
 ), taken AS (

@@ -21,7 +21,7 @@ const BATCH = 200;
 /** A round ends after this many batches; the next timer goes on. */
 const MAX_BATCHES = 50;
 
-/** How long an instance leaves the fold to another that was found at it: eight that asked each second were 50 ms of it. */
+/** How long an instance leaves the fold to another that was found at it: eight that asked each second took 50 ms. */
 const BELIEVED_MS = 5_000;
 
 /** Folds new rows, if this instance has the lease. Returns how many rows were folded here. */
