@@ -4,8 +4,9 @@ import pino from "pino";
 import { localCounter } from "../../src/server/cluster/local";
 import { forgetWindows, postgresCounter } from "../../src/server/cluster/postgres-counter";
 import type { Counter, Demand } from "../../src/server/cluster/types";
+import type { Admit } from "../../src/server/contracts/admission";
 import type { Caller } from "../../src/server/contracts/caller";
-import { WALLET } from "../../src/server/contracts/ledger";
+import { type LateEnd, type Ledger, WALLET } from "../../src/server/contracts/ledger";
 import { openDb } from "../../src/server/db/client";
 import type { Connections } from "../../src/server/db/connection-types";
 import type { Db } from "../../src/server/db/types";
@@ -16,7 +17,7 @@ import { createPostgresLedger } from "../../src/server/features/wallet/ledger.pg
 import { defaultValue } from "../../src/shared/options";
 import { type FreshDatabase, freshPostgres } from "../kit/databases";
 import { HOOK_MS } from "../kit/harness";
-import { addToken, addUser, clock, expectBalanced } from "../money/world";
+import { addToken, addUser, calls, clock, expectBalanced } from "../money/world";
 
 const INSTANCES = 8;
 
@@ -85,40 +86,41 @@ test("ends of calls far below their limit travel with the next request, or alone
   await one.close();
 });
 
-test("eight instances admit 100 calls of a token's limit and hold for those alone, and a budget is never passed", async () => {
-  const silent = pino({ level: "silent" });
-  const options = { get: defaultValue };
-  const admits = pools.map((db, i) => {
-    const ledger = createPostgresLedger(db, clientOf(db), `i${i}`, clock);
-    const spend = createSpendStore({ db, log: silent });
-    const limits = createLimits({ cluster: { counter: instance(i) }, options, now: clock, spend });
-    return { ledger, admit: createAdmit({ limits, ledger: { ...ledger, later: async () => undefined }, log: silent }) };
+const silent = pino({ level: "silent" });
+
+/** The admission of an instance; `ended` has the holds that it is to end later. */
+function admission(db: Db, instanceId: string, counters: Counter, client: Connections = clientOf(db)) {
+  const ended: LateEnd[] = [];
+  const ledger = createPostgresLedger(db, client, instanceId, clock);
+  const spend = createSpendStore({ db, log: silent });
+  const limits = createLimits({ cluster: { counter: counters }, options: { get: defaultValue }, now: clock, spend });
+  const admit = createAdmit({ limits, ledger: { ...ledger, later: async (end) => void ended.push(end) }, log: silent });
+  return { ledger, admit, ended };
+}
+
+/** A caller with `quota` units whose token has `remain_quota`, and the request of a call that holds 30. */
+async function newCaller(ledger: Ledger, own: Partial<Caller>, quota = 1_000_000, remain_quota?: number) {
+  const user_id = await addUser(fresh.db, ledger, quota);
+  const purse = remain_quota === undefined ? { unlimited_quota: true } : { remain_quota };
+  const token_id = await addToken(fresh.db, user_id, purse);
+  const names = { username: "ann", token_name: "t", user_group: "default", group: "default" };
+  const none = { role: 1, rpm: 0, tpm: 0, concurrency: 0, lang: "en" } as const;
+  const caller: Caller = { user_id, token_id, ...names, ...none, ...own };
+  const asking = (name: number | string) => ({
+    caller,
+    limits: { model: "gpt-4o", tokens: 10, units: 30 },
+    hold: { request_id: `admit-${user_id}-${name}`, user_id, token_id, sources: WALLET, amount: 30, draft: "{}" },
   });
+  return { user_id, token_id, asking };
+}
+
+test("eight instances admit 100 calls of a token's limit and hold for those alone, and a budget is never passed", async () => {
+  const admits = pools.map((db, i) => admission(db, `i${i}`, instance(i)));
   const { ledger } = admits[0] ?? expect.unreachable("no instance");
-  const admitted = async (limits: Partial<Caller>): Promise<{ user_id: number; codes: string[] }> => {
-    const user_id = await addUser(fresh.db, ledger, 1_000_000);
-    const token_id = await addToken(fresh.db, user_id, { unlimited_quota: true });
-    const names = { username: "ann", token_name: "t", user_group: "default", group: "default" };
-    const caller: Caller = {
-      user_id,
-      token_id,
-      ...names,
-      role: 1,
-      rpm: 0,
-      tpm: 0,
-      concurrency: 0,
-      lang: "en",
-      ...limits,
-    };
+  const admitted = async (own: Partial<Caller>): Promise<{ user_id: number; codes: string[] }> => {
+    const { user_id, asking } = await newCaller(ledger, own);
     const outcomes = await Promise.all(
-      Array.from({ length: 160 }, (_, i) => {
-        const request_id = `admit-${user_id}-${i}`;
-        return (admits[i % INSTANCES] as (typeof admits)[number]).admit({
-          caller,
-          limits: { model: "gpt-4o", tokens: 10, units: 30 },
-          hold: { request_id, user_id, token_id, sources: WALLET, amount: 30, draft: "{}" },
-        });
-      }),
+      Array.from({ length: 160 }, (_, i) => (admits[i % INSTANCES] as (typeof admits)[number]).admit(asking(i))),
     );
     return { user_id, codes: outcomes.flatMap((one) => (one.granted ? [] : [one.by === "limit" ? one.code : one.by])) };
   };
@@ -129,6 +131,197 @@ test("eight instances admit 100 calls of a token's limit and hold for those alon
   expect(160 - thrifty.codes.length).toBeLessThanOrEqual(33);
   expect(await expectBalanced(fresh.db, thrifty.user_id)).toMatchObject({ held: (160 - thrifty.codes.length) * 30 });
 }, 60_000);
+
+/** An instance whose statements are counted, and whose next answers may be lost after their commit. */
+function lone(name: string, db = fresh.db) {
+  const { over, connections } = lossy(clientOf(db));
+  const texts: string[] = [];
+  const client: Connections = {
+    ...connections,
+    unsafe: ((text: string, values: unknown[]) => (
+      texts.push(/\w+_1(?=\()|INTO holds|DELETE/.exec(text)?.[0] ?? text),
+      connections.unsafe(text, values)
+    )) as typeof connections.unsafe,
+  };
+  client.within = () => client;
+  const counters = counter(client, name);
+  return { over, texts, counters, ...admission(db, name, counters, client) };
+}
+
+test("limits and hold of a call that is alone are one statement, and its end is told to the limits by the next", async () => {
+  const { texts, counters, ledger, admit } = lone("alone");
+  const { user_id, asking } = await newCaller(ledger, { rpm: 1000, tpm: 1000, concurrency: 100 }, 1000, 500);
+  for (let call = 0; call < 3; call++) {
+    texts.length = 0;
+    const one = await admit(asking(call));
+    expect([one, texts]).toMatchObject([{ granted: true, held: undefined }, ["admit_1"]]);
+    if (one.granted) void one.limits?.end({ tokens: 4, success: true, units: 30 });
+    await ledger.release(`admit-${user_id}-${call}`);
+  }
+  expect(await expectBalanced(fresh.db, user_id)).toMatchObject({ quota: 1000, held: 0 });
+  // The ends of the first two were said by the second and third: 4 tokens each and 10 that are held.
+  const after = await admit(asking("last"));
+  expect(after).toMatchObject({
+    limits: { tokens: { remaining: 1000 - 3 * 4 - 10 }, requests: { remaining: 1000 - 4 } },
+  });
+  expect(await expectBalanced(fresh.db, user_id)).toMatchObject({ quota: 970, held: 30 });
+  await counters.close();
+});
+
+test("what the one statement refuses holds nothing: by a limit, by the balance, by the token", async () => {
+  const { counters, ledger, admit, ended } = lone("refusing");
+  const limited = await newCaller(ledger, { rpm: 1 });
+  expect(await admit(limited.asking(1))).toMatchObject({ granted: true });
+  expect(await admit(limited.asking(2))).toMatchObject({ by: "limit", code: "rate_limited_requests" });
+  expect(await expectBalanced(fresh.db, limited.user_id)).toMatchObject({ held: 30 });
+
+  const poor = await newCaller(ledger, { concurrency: 1 }, 20);
+  expect(await admit(poor.asking(1))).toMatchObject({ by: "ledger", reason: "user_quota", balance: 20 });
+  const short = await newCaller(ledger, { concurrency: 1 }, 1000, 20);
+  expect(await admit(short.asking(1))).toMatchObject({ by: "ledger", reason: "token_quota", balance: 20 });
+  for (const { user_id, asking } of [poor, short]) {
+    // Its place among the calls at once was given back.
+    for (let call = 2; call < 4; call++)
+      expect([call, await admit(asking(call))]).toMatchObject([call, { by: "ledger" }]);
+    expect(await expectBalanced(fresh.db, user_id)).toMatchObject({ held: 0 });
+  }
+  expect(ended).toEqual([]);
+  await counters.close();
+});
+
+test("a lost answer to the one statement holds once and counts at least once; a call that is refused then has its hold undone", async () => {
+  const { over, texts, counters, ledger, admit, ended } = lone("losing");
+  const { user_id, asking } = await newCaller(ledger, { rpm: 3, concurrency: 5 });
+  over.losing = 1;
+  const first = await admit(asking(1));
+  expect(first).toMatchObject({ granted: true, limits: { requests: { remaining: 1 } } });
+  expect(texts).toEqual(["admit_1", "limits_batch_1", "INTO holds"]);
+  expect(await expectBalanced(fresh.db, user_id)).toMatchObject({ held: 30 });
+  expect(await left(instance(0), gauge(`calls:token:${asking(1).caller.token_id}`, 5))).toBe(4);
+
+  over.losing = 1; // counted twice, so the limit refuses it
+  expect(await admit(asking(2))).toMatchObject({ by: "limit", code: "rate_limited_requests" });
+  expect(ended).toEqual([{ undo: asking(2).hold.request_id }]);
+
+  over.losing = 4; // the database is away
+  await expect(admit(asking(3))).rejects.toThrow("lost");
+  expect(ended).toHaveLength(2);
+  await counters.close();
+});
+
+test("a user's row that stays locked keeps no other caller's limits waiting", async () => {
+  const [stuck, free] = [lone("stuck", pools[0]), lone("free", pools[1])];
+  const locked = await newCaller(stuck.ledger, { rpm: 5 });
+  const other = await newCaller(stuck.ledger, { rpm: 5 });
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  const { promise: taken, resolve: take } = Promise.withResolvers<void>();
+  const holding = clientOf(fresh.db).begin(async (tx) => {
+    await tx.unsafe("SELECT 1 FROM users WHERE id = $1 FOR UPDATE", [locked.user_id]);
+    take();
+    await released;
+  });
+  await taken;
+  const waiting = stuck.admit(locked.asking(1));
+  await Bun.sleep(20);
+  const began = performance.now();
+  for (let call = 1; call <= 3; call++) expect(await free.admit(other.asking(call))).toMatchObject({ granted: true });
+  expect(performance.now() - began).toBeLessThan(150);
+  // The locked caller's limit is counted by itself meanwhile.
+  await untilLeft(instance(1), rule(`rpm:token:${locked.token_id}`, 0, 5), 4);
+  release();
+  await holding;
+  expect(await waiting).toMatchObject({ granted: true });
+  expect(await expectBalanced(fresh.db, locked.user_id)).toMatchObject({ held: 30 });
+  for (const one of [stuck, free]) await one.counters.close();
+});
+
+test("the one statement decides as the two do, whatever came before", async () => {
+  const seed = Math.floor(Math.random() * 2 ** 31);
+  let state = seed;
+  const random = (most: number): number => (state = (state * 48_271 + 11) % 2_147_483_647) % (most + 1);
+  const [joint, apart] = [lone("joint"), lone("apart")];
+  const own = { rpm: 12, tpm: 90, concurrency: 4 };
+  const callers = [await newCaller(joint.ledger, own, 500, 300), await newCaller(joint.ledger, own, 500, 300)];
+  const { jointHold: _, ...single } = apart.ledger;
+  const limits = createLimits({
+    cluster: { counter: apart.counters },
+    options: { get: defaultValue },
+    now: clock,
+    spend: createSpendStore({ db: fresh.db, log: silent }),
+  });
+  const admits = [
+    joint.admit,
+    createAdmit({ limits, ledger: { ...single, later: async () => undefined }, log: silent }),
+  ] as const;
+  const running: { ids: string[]; end(used: number): Promise<unknown> }[] = [];
+  for (let step = 0; step < 150; step++) {
+    if (random(2) === 0 && running.length > 0) {
+      const [one] = running.splice(random(running.length - 1), 1);
+      await one?.end(random(20));
+      continue;
+    }
+    const amount = random(90);
+    const least = random(amount);
+    const tokens = random(25);
+    const outcomes: Awaited<ReturnType<Admit>>[] = [];
+    const requests = callers.map(({ asking }) => asking(step));
+    for (const [i, { caller, hold }] of requests.entries())
+      outcomes.push(
+        await admits[i === 0 ? 0 : 1]({
+          caller,
+          limits: { model: "gpt-4o", tokens, units: amount },
+          hold: { ...hold, amount, least },
+        }),
+      );
+    const [one, two] = outcomes.map((outcome) => {
+      if (outcome.granted) return { held: outcome.held, tokens: outcome.limits?.tokens?.remaining };
+      return outcome.by === "outage" ? outcome : { ...outcome, limits: outcome.limits?.requests?.remaining };
+    });
+    expect({ seed, step, ...one }).toEqual({ seed, step, ...two } as never);
+    if (!outcomes.every(({ granted }) => granted)) continue;
+    running.push({
+      ids: requests.map(({ hold }) => hold.request_id),
+      async end(used) {
+        for (const outcome of outcomes)
+          if (outcome.granted) void outcome.limits?.end({ tokens: used, success: true, units: 0 });
+        for (const id of this.ids) await joint.ledger.release(id);
+      },
+    });
+  }
+  const [first, second] = await Promise.all(callers.map(({ user_id }) => expectBalanced(fresh.db, user_id)));
+  expect(first).toEqual(second as never);
+  expect(joint.texts.filter((text) => text === "admit_1").length).toBeGreaterThan(40);
+  expect(apart.texts).not.toContain("admit_1");
+  for (const one of [joint, apart]) await one.counters.close();
+}, 60_000);
+
+test("holds, alone, together or with limits, wait for no disk; the ends of calls do", async () => {
+  const client = clientOf(fresh.db);
+  const { ledger } = admission(fresh.db, "disk", instance(0));
+  const { user_id, token_id, asking } = await newCaller(ledger, { rpm: 50 });
+  const usual = (await client.unsafe<{ on: string }>("SHOW synchronous_commit"))[0];
+  /** What the setting is when the work was done, in a transaction that begins with `on`. */
+  const after = (work: (of: ReturnType<typeof admission>) => Promise<unknown>): Promise<unknown> =>
+    client.begin(async (tx) => {
+      await tx.unsafe("SET LOCAL synchronous_commit = on");
+      const over = { ...client, unsafe: tx.unsafe.bind(tx) as unknown as typeof client.unsafe };
+      const counters = counter(over, "disk");
+      await work(admission(fresh.db, "disk", counters, over));
+      const [row] = await tx.unsafe<{ on: string }[]>("SELECT current_setting('synchronous_commit') AS on");
+      return row?.on;
+    });
+  const hold = (n: number) => asking(n).hold;
+  const { settle } = calls(ledger, user_id, token_id);
+  expect(await after((of) => of.ledger.hold(hold(1)))).toBe("off");
+  expect(await after((of) => Promise.all([2, 3, 4].map((n) => of.ledger.hold(hold(n)))))).toBe("off");
+  expect(await after((of) => of.ledger.extend(hold(1).request_id, 5, 5))).toBe("off");
+  expect(await after((of) => of.admit(asking(5)))).toBe("off");
+  expect(await after((of) => calls(of.ledger, user_id, token_id).settle(hold(1).request_id, 7))).toBe("on");
+  expect(await after((of) => Promise.all([of.ledger.release(hold(2).request_id), of.ledger.hold(hold(6))]))).toBe("on");
+  expect((await client.unsafe<{ on: string }>("SHOW synchronous_commit"))[0]).toEqual(usual);
+  await settle(hold(3).request_id, 30);
+  expect(await expectBalanced(fresh.db, user_id)).toMatchObject({ held: 30 * 3, used_quota: 37 });
+});
 
 test("several limits are taken in one step by all instances, all or nothing", async () => {
   const demands = [rule("r", 1, 100), rule("t", 10, 250), gauge("g", 40)];
@@ -344,8 +537,23 @@ test("no batch scans a table, however small it was when its plans were made", as
         list(40, () => 1),
         list(40, () => 100),
       ]);
+    for (let call = 1; call <= 3; call++)
+      await tx.unsafe("SELECT admit_1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 0, $11, 1, 1, 1, 1, '{}')", [
+        "scan",
+        3 + call,
+        "{scan-a,scan-b}",
+        "{60000,0}",
+        "{0,0}",
+        "{1}",
+        "{1}",
+        "{1}",
+        "{1,1}",
+        "{100,100}",
+        `scan-${call}`,
+      ]);
     return tx.unsafe<{ relname: string }[]>(
-      "SELECT relname FROM pg_class WHERE relname IN ('limit_windows', 'limit_leases') AND pg_stat_get_xact_numscans(oid) > 0",
+      `SELECT relname FROM pg_class WHERE relname IN ('limit_windows', 'limit_leases', 'users', 'tokens', 'holds')
+       AND pg_stat_get_xact_numscans(oid) > 0`,
     );
   });
   expect([...scanned]).toEqual([]);

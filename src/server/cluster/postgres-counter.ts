@@ -2,7 +2,8 @@
  * Limits that all instances on one Postgres share exactly, without Redis (docs/decisions/0058-limits-in-the-ledger.md).
  * What waits goes in one statement (`limits_batch_1`, drizzle/postgres/0006_limits.sql), one batch at a time; what
  * arrives meanwhile is the next batch. No timer is waited for, but by ends of calls whose limits have much room: they
- * travel with the next request, or alone a moment later.
+ * travel with the next request, or alone a moment later. A request that is alone may be counted by a joint statement,
+ * which decides the hold of its call as well (`admit_1`, drizzle/postgres/0011_admit_in_one.sql).
  *
  * With each batch an instance says how many calls it has now under each gauge, so the next batch mends what a lost
  * answer, a crash of the server or a sweep made of its leases. A request whose answer was lost may count twice in its
@@ -10,8 +11,9 @@
  */
 import { numberArray, textArray } from "../db/arrays";
 import type { Connections } from "../db/connection-types";
-import { isConnectionLost, isTransient } from "../db/errors";
-import type { Counter, Demand, Reservation } from "./types";
+import { isConnectionLost, isLockTimeout, isTransient } from "../db/errors";
+import { isUnavailable } from "../lib/unavailable";
+import type { Counter, Demand, JointStatement, LimitsAnswer, Reservation } from "./types";
 
 const STATEMENT = "SELECT limits_batch_1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) AS answer";
 /** Requests in a batch. */
@@ -28,6 +30,8 @@ const MOST_FORGOTTEN = 10_000;
 
 interface Waiting {
   readonly demands: readonly Demand[];
+  /** Counts it where no other request is in its batch. */
+  readonly joint: JointStatement | undefined;
   resolve(reservation: Reservation): void;
   reject(error: unknown): void;
 }
@@ -46,9 +50,6 @@ interface Batch {
   /** Gauges that changed without a request. */
   readonly gauges: ReadonlySet<string>;
 }
-
-/** As limits_batch_1 answers: now, the demand that refuses each request (0: none), use and end of each demand. */
-type Answer = readonly [number, readonly number[], readonly number[], readonly number[]];
 
 interface PostgresCounterOptions {
   client: Connections;
@@ -113,9 +114,11 @@ export function postgresCounter({ client, instanceId, local }: PostgresCounterOp
 
   /** Answers each request of a batch; never rejects. */
   async function decide(batch: Batch): Promise<void> {
-    let answer: Answer;
+    const [first, second] = batch.requests;
+    const joint = second ? undefined : first?.joint;
+    let answer: LimitsAnswer;
     try {
-      answer = await send(batch);
+      answer = joint ? await sendJointly(joint, batch) : await send(batch);
     } catch (error) {
       // Corrections may have been written, so they are not repeated: the windows stay as they are until they end.
       const unsaid = [...gaugesOf(batch)];
@@ -133,13 +136,26 @@ export function postgresCounter({ client, instanceId, local }: PostgresCounterOp
     });
   }
 
-  async function send(batch: Batch): Promise<Answer> {
+  /** Where it fails the batch is sent as usual, but not after a time-out: its caller has waited long enough. */
+  async function sendJointly(joint: JointStatement, batch: Batch): Promise<LimitsAnswer> {
+    const { keys, windows, calls, changed, changes, change_ends, amounts, limits } = arraysOf(batch, running);
+    try {
+      return await joint([instanceId, ++batches, keys, windows, calls, changed, changes, change_ends, amounts, limits]);
+    } catch (error) {
+      const lost = isConnectionLost(error);
+      if (isUnavailable(error) && !lost && !isLockTimeout(error)) throw error;
+      // Corrections of a lost statement may have been written.
+      return send(lost ? { ...batch, corrections: [] } : batch);
+    }
+  }
+
+  async function send(batch: Batch): Promise<LimitsAnswer> {
     for (let tries = 1; ; tries++) {
       try {
-        const values = [instanceId, ++batches, ...arraysOf(batch, running)];
+        const values = [instanceId, ++batches, ...Object.values(arraysOf(batch, running))];
         const [row] = await client.unsafe<{ answer: string }>(STATEMENT, values);
         if (!row) throw new Error("The limits' statement answered nothing");
-        return JSON.parse(row.answer) as Answer; // made by the function
+        return JSON.parse(row.answer) as LimitsAnswer; // made by the function
       } catch (error) {
         if (tries >= MAX_TRIES || !(isTransient(error) || isConnectionLost(error))) throw error;
         await Bun.sleep(2 ** tries * 5 * (0.5 + Math.random()));
@@ -148,7 +164,7 @@ export function postgresCounter({ client, instanceId, local }: PostgresCounterOp
   }
 
   /** `refused`: index of the demand that refuses, below 0 for none. The answer to the first demand is at `from`. */
-  function reservation(demands: readonly Demand[], refused: number, answer: Answer, from: number): Reservation {
+  function reservation(demands: readonly Demand[], refused: number, answer: LimitsAnswer, from: number): Reservation {
     const [now, , used, ends] = answer;
     let ended = refused >= 0;
     if (!ended) for (const demand of demands) run(demand, demand.amount);
@@ -195,9 +211,9 @@ export function postgresCounter({ client, instanceId, local }: PostgresCounterOp
 
   return {
     take: local.take,
-    reserve: (demands) =>
+    reserve: (demands, joint) =>
       new Promise((resolve, reject) => {
-        requests.push({ demands, resolve, reject });
+        requests.push({ demands, joint: areDistinct(demands) ? joint : undefined, resolve, reject });
         schedule();
       }),
     close: async () => {
@@ -225,8 +241,12 @@ const gaugesOf = ({ requests, gauges }: Batch): ReadonlySet<string> =>
     new Set(requests.flatMap(({ demands }) => demands.filter((of) => of.window_seconds === 0).map(({ key }) => key))),
   );
 
-/** The arrays that limits_batch_1 takes, from p_keys on. */
-function arraysOf({ requests, corrections, gauges }: Batch, running: ReadonlyMap<string, number>): string[] {
+/** A place among the keys tells a demand. */
+const areDistinct = (demands: readonly Demand[]): boolean =>
+  new Set(demands.map(({ key }) => key)).size === demands.length;
+
+/** The arrays that limits_batch_1 takes, from p_keys on, in its order. The keys of demands come first. */
+function arraysOf({ requests, corrections, gauges }: Batch, running: ReadonlyMap<string, number>) {
   /** Key to its place, from 1. */
   const places = new Map<string, number>();
   const windows: number[] = [];
@@ -242,16 +262,16 @@ function arraysOf({ requests, corrections, gauges }: Batch, running: ReadonlyMap
   const corrected = corrections.map(({ key, window_ms }) => placeOf(key, window_ms));
   for (const key of gauges) placeOf(key, 0);
   const keys = [...places.keys()];
-  return [
-    textArray(keys),
-    numberArray(windows),
-    numberArray(keys.map((key) => running.get(key) ?? 0)),
-    numberArray(corrected),
-    numberArray(corrections.map(({ change }) => change)),
-    numberArray(corrections.map(({ ends }) => ends)),
-    numberArray(requests.flatMap(({ demands: of }, request) => of.map(() => request))),
-    numberArray(demanded),
-    numberArray(demands.map(({ amount }) => amount)),
-    numberArray(demands.map(({ limit }) => limit)),
-  ];
+  return {
+    keys: textArray(keys),
+    windows: numberArray(windows),
+    calls: numberArray(keys.map((key) => running.get(key) ?? 0)),
+    changed: numberArray(corrected),
+    changes: numberArray(corrections.map(({ change }) => change)),
+    change_ends: numberArray(corrections.map(({ ends }) => ends)),
+    requests: numberArray(requests.flatMap(({ demands: of }, request) => of.map(() => request))),
+    key_of: numberArray(demanded),
+    amounts: numberArray(demands.map(({ amount }) => amount)),
+    limits: numberArray(demands.map(({ limit }) => limit)),
+  };
 }

@@ -109,11 +109,23 @@ export interface Reservation {
   end(used: readonly number[]): void;
 }
 
+/**
+ * A statement of another room that counts a request for limits beside its own work, where both are on one Postgres. It
+ * is given the parameters of `limits_batch_1` but for p_requests and p_key_of, and answers as that does.
+ */
+export type JointStatement = (limits: readonly unknown[]) => Promise<LimitsAnswer>;
+
+/** Now, the demand that refuses each request (from 1; 0: none), use and end of each demand; epoch milliseconds. */
+export type LimitsAnswer = readonly [number, readonly number[], readonly number[], readonly number[]];
+
 export interface Counter {
   /** Adds `amount` under `key` in a fixed window; refused when the sum would exceed `limit` (nothing is added then). */
   take(key: string, amount: number, limit: number, windowSeconds: number): Promise<Take>;
-  /** Takes from several windows and gauges in one step, all or nothing. */
-  reserve(demands: readonly Demand[]): Promise<Reservation>;
+  /**
+   * Takes from several windows and gauges in one step, all or nothing. Where no other request waits to be counted,
+   * `joint` may do it.
+   */
+  reserve(demands: readonly Demand[], joint?: JointStatement): Promise<Reservation>;
   close(): Promise<void>;
 }
 

@@ -9,6 +9,7 @@
  * event loop run in one BEGIN IMMEDIATE; a refused verb is undone alone) and `ledger.pg.ts` (what waits is one
  * statement and one commit, lock order users, tokens, holds).
  */
+import type { JointStatement } from "../cluster/types";
 import type { StoredText } from "../../shared/log-text";
 import type { NewLogRow } from "../db/schema";
 
@@ -164,6 +165,15 @@ export interface CreditResult {
   reason?: "duplicate" | "insufficient" | "limit" | "user_missing";
 }
 
+/** A hold that may be decided by the statement that counts the limits of its call. */
+export interface JointHold {
+  readonly statement: JointStatement;
+  /** Once the statement decided it; undefined where it was not used, failed, or a limit refused the call. */
+  readonly result: HoldResult | undefined;
+  /** The statement's answer was lost: the hold may be there. `hold` may be asked again, or the hold undone. */
+  readonly lost: boolean;
+}
+
 /**
  * Every verb may be repeated with the same request id after its reply was lost: a second hold takes nothing more, a
  * second settle charges nothing more, a second refund returns nothing more, a second credit with the same key adds
@@ -176,6 +186,11 @@ export interface Ledger {
    * known; then the database is not asked.
    */
   hold(request: HoldRequest): Promise<HoldResult>;
+  /**
+   * Postgres: decides this hold and the limits of its call in one statement. Undefined while other verbs wait: then a
+   * batch is cheaper. Nothing happens before the statement is used.
+   */
+  jointHold?(request: HoldRequest): JointHold | undefined;
   /**
    * Takes `amount` more for a running call, from the source of its hold, and records `running`, the estimated cost
    * so far (the charge of a sweep). False when the balance does not cover it or the hold is gone; `running` is
@@ -218,4 +233,4 @@ export interface CallLedger extends Pick<Ledger, "extend" | "settle" | "release"
 }
 
 /** The same and the hold: what admission is made of. */
-export interface AdmittingLedger extends CallLedger, Pick<Ledger, "hold"> {}
+export interface AdmittingLedger extends CallLedger, Pick<Ledger, "hold" | "jointHold"> {}

@@ -3,6 +3,7 @@
  */
 import type { ErrorCode, ErrorValues } from "../../shared/errors";
 import type { Caller } from "./caller";
+import type { JointStatement } from "../cluster/types";
 import type { PoolChannel } from "./channel";
 import type { DryRunLimit } from "../../shared/dry-run";
 
@@ -77,9 +78,14 @@ export interface Admission extends LimitStates {
 export interface Limits {
   /**
    * undefined when this caller has no limits: then there is nothing to await. `ahead`: the hold is taken after this,
-   * and is told of the budgets then.
+   * and is told of the budgets then. `joint`: may count the limits beside its own work.
    */
-  admit(caller: Caller, limitRequest: LimitRequest, ahead?: boolean): Promise<Admission> | undefined;
+  admit(
+    caller: Caller,
+    limitRequest: LimitRequest,
+    ahead?: boolean,
+    joint?: JointStatement,
+  ): Promise<Admission> | undefined;
   /** The channel's own limits, and with group auto those of the group that serves. undefined when there are none. */
   enterChannel(channel: PoolChannel, caller: Caller, limitRequest: LimitRequest): Promise<Admission> | undefined;
   /** The state of a caller's limits, and of the channels'; nothing is taken. */

@@ -1,5 +1,6 @@
 /** `npm run trials -- nodes`: the experiments of this folder, one after the other (docs/trials.md). */
 import { experiment as changes } from "./changes";
+import { experiment as crash } from "./crash";
 import { experiment as growth } from "./growth";
 import { experiment as kill } from "./kill";
 import { type Experiment, runExperiment } from "./lab";
@@ -8,7 +9,16 @@ import { experiment as outage } from "./outage";
 import { experiment as upgrade } from "./upgrade";
 import { experiment as zombie } from "./zombie";
 
-const EXPERIMENTS: Readonly<Record<string, Experiment>> = { growth, kill, zombie, outage, changes, upgrade, migration };
+const EXPERIMENTS: Readonly<Record<string, Experiment>> = {
+  growth,
+  kill,
+  crash,
+  zombie,
+  outage,
+  changes,
+  upgrade,
+  migration,
+};
 
 export const EXPERIMENT_NAMES = Object.keys(EXPERIMENTS);
 

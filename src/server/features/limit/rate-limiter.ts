@@ -6,7 +6,7 @@
  */
 import type { DryRunLimit } from "../../../shared/dry-run";
 import { limitScopes } from "../../../shared/limits";
-import type { Reservation } from "../../cluster/types";
+import type { JointStatement, Reservation } from "../../cluster/types";
 import type { Services } from "../../contracts/context";
 import type { Admission, Limits, LimitRequest, LimitState } from "../../contracts/rate-limits";
 import { callerRules, channelRules, type CounterRule, type Rules } from "./rules";
@@ -23,9 +23,9 @@ export interface LimitNeeds extends Pick<Services, "now"> {
 }
 
 export const createLimits = (services: LimitNeeds): Limits => ({
-  admit(caller, limitRequest, ahead) {
+  admit(caller, limitRequest, ahead, joint) {
     const rules = callerRules(services, caller, limitRequest);
-    return rules && reserve(services, rules, limitRequest, ahead);
+    return rules && reserve(services, rules, limitRequest, ahead, joint);
   },
   enterChannel(channel, caller, limitRequest) {
     const rules = channelRules(services, channel, caller, limitRequest);
@@ -73,8 +73,12 @@ async function reserve(
   { counters, budgets }: Rules,
   { units, hold }: LimitRequest,
   ahead = false,
+  joint?: JointStatement,
 ): Promise<Admission> {
-  const reservation = counters.length > 0 ? await services.cluster.counter.reserve(counters) : nothingReserved;
+  // Budgets are taken between limits and hold.
+  const together = budgets.length === 0 ? joint : undefined;
+  const reservation =
+    counters.length > 0 ? await services.cluster.counter.reserve(counters, together) : nothingReserved;
   const admission = countersOf(counters, reservation);
   if (admission.refused || budgets.length === 0) return admission;
   const giveBack = (): void => reservation.end(counters.map(() => 0));

@@ -9,7 +9,7 @@ import { draftWith } from "./hold-draft";
 /** What admission needs. */
 interface Needs {
   limits: Pick<Limits, "admit">;
-  ledger: Pick<AdmittingLedger, "hold" | "later">;
+  ledger: Pick<AdmittingLedger, "hold" | "jointHold" | "later">;
   log: Logger;
 }
 
@@ -19,21 +19,33 @@ const WHOLLY_GRANTED: Granted = { granted: true, limits: undefined, held: undefi
 const granted = (limits: Admission | undefined, held?: number): Granted =>
   limits || held !== undefined ? { granted: true, limits, held } : WHOLLY_GRANTED;
 
-/** The limits first, then the hold; what a call took of its limits is given back here when its hold is not granted. */
+/**
+ * The limits first, then the hold, or both in one statement; what a call took of its limits is given back here when its
+ * hold is not granted.
+ */
 export function createAdmit({ limits, ledger, log }: Needs): Admit {
   return async ({ caller, limits: limitRequest, hold }) => {
-    // A caller without limits has nothing to await.
-    const entering = limitRequest && limits.admit(caller, limitRequest, hold !== undefined);
-    const entered = entering && (await entering);
+    const joint = hold && limitRequest && ledger.jointHold?.(hold);
+    let entered: Admission | undefined;
+    try {
+      // A caller without limits has nothing to await.
+      const entering = limitRequest && limits.admit(caller, limitRequest, hold !== undefined, joint?.statement);
+      entered = entering && (await entering);
+    } finally {
+      // The call does not go on, and its hold may be there.
+      if (hold && joint?.lost && (!entered || entered.refused)) void ledger.later({ undo: hold.request_id });
+    }
     if (entered?.refused) return { granted: false, by: "limit", limits: entered, ...entered.refused };
     if (!hold) return granted(entered);
     let refusal: Refusal;
     try {
-      const result = await ledger.hold(
-        entered?.budgets && limitRequest
-          ? { ...hold, draft: draftWith(hold.draft, entered.budgets, limitRequest.units) }
-          : hold,
-      );
+      const result =
+        joint?.result ??
+        (await ledger.hold(
+          entered?.budgets && limitRequest
+            ? { ...hold, draft: draftWith(hold.draft, entered.budgets, limitRequest.units) }
+            : hold,
+        ));
       if (result.ok) return granted(entered, result.held);
       const { reason, balance, left } = result;
       refusal = { granted: false, by: "ledger", limits: entered, reason, balance, left };

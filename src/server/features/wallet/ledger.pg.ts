@@ -1,14 +1,24 @@
 /**
  * The ledger on Postgres. Its verbs run in batches (verb-batches.pg.ts), which a function of the database decides and
  * writes: `ledger_batch_2` of drizzle/postgres/0010_counted_when_charged.sql. One that is alone is a statement
- * (single-verb.pg.ts). Why: docs/decisions/0048-postgres-batches.md. Lock order everywhere: users by id, tokens by id,
- * order, hold.
+ * (single-verb.pg.ts); a hold that is alone may count the limits of its call, too. Why:
+ * docs/decisions/0048-postgres-batches.md. Lock order everywhere: users by id, tokens by id, order, hold.
  */
 import { FOLDED } from "../../../shared/log";
-import type { CallLog, HoldRequest, HoldResult, Ledger, Settlement, SettleResult } from "../../contracts/ledger";
+import type {
+  CallLog,
+  HoldRequest,
+  HoldResult,
+  JointHold,
+  Ledger,
+  Settlement,
+  SettleResult,
+} from "../../contracts/ledger";
 import { numberArray, textArray } from "../../db/arrays";
 import type { Connections } from "../../db/connection-types";
+import { isLockTimeout } from "../../db/errors";
 import type { Db } from "../../db/types";
+import { isUnavailable } from "../../lib/unavailable";
 import { firstTokenOf } from "../log/hour-sums";
 import { checkUnits, sparseRow } from "./call-log";
 import { checkHold } from "./check-hold";
@@ -16,15 +26,17 @@ import { correctSteps } from "./correct";
 import { creditSteps } from "./credit";
 import { askedAgain, granted } from "./hold-result";
 import { refundSteps } from "./refund";
-import { runAlone } from "./single-verb.pg";
+import { holdWithLimits, NO_DISK, runAlone } from "./single-verb.pg";
 import { type Send, VerbBatches } from "./verb-batches.pg";
 import { type Answer, CHARGED, FOUND, RANK, type Verb } from "./verb.pg";
 
 /** A batch gives up a row that stays locked for so long, and is sent again without the verb that waits for it. */
 const LOCK_TIMEOUT_MS = 1_000;
-/** The setting ends with the statement. */
-const STATEMENT = `SELECT CASE WHEN set_config('lock_timeout', '${LOCK_TIMEOUT_MS}', true) <> ''
+/** The settings end with the statement. */
+const statement = (settings: string): string => `SELECT CASE WHEN ${settings} <> ''
   THEN ledger_batch_2($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) END AS answers`;
+const WITH_ENDS = statement(`set_config('lock_timeout', '${LOCK_TIMEOUT_MS}', true)`);
+const HOLDS_ALONE = statement(`set_config('lock_timeout', '${LOCK_TIMEOUT_MS}', true) || ${NO_DISK}`);
 
 /** `now`: epoch milliseconds. */
 export function createPostgresLedger(db: Db, client: Connections, instanceId: string, now: () => number): Ledger {
@@ -42,7 +54,11 @@ export function createPostgresLedger(db: Db, client: Connections, instanceId: st
   async function hold(request: HoldRequest): Promise<HoldResult> {
     checkHold(request);
     const { request_id, user_id, token_id, amount, draft, least = amount } = request;
-    const answer = await run("h", { request_id, user_id, token_id, amount, other: least, draft });
+    return held(request, await run("h", { request_id, user_id, token_id, amount, other: least, draft }));
+  }
+
+  function held(request: HoldRequest, answer: Answer): HoldResult {
+    const { request_id, user_id, token_id } = request;
     if (typeof answer !== "object") {
       owners.set(request_id, { user_id, token_id });
       return answer === "again" ? askedAgain(request) : granted(request, answer);
@@ -66,8 +82,29 @@ export function createPostgresLedger(db: Db, client: Connections, instanceId: st
     return correcting.finally(() => corrections.delete(correcting));
   }
 
+  function jointHold(request: HoldRequest): JointHold | undefined {
+    if (batches.size > 0) return undefined;
+    const joint = {
+      statement: async (limits: readonly unknown[]) => {
+        checkHold(request);
+        try {
+          const answer = await holdWithLimits(client, request, seconds(), limits);
+          if (answer.hold !== undefined) joint.result = held(request, answer.hold);
+          return answer.limits;
+        } catch (error) {
+          joint.lost = isUnavailable(error) && !isLockTimeout(error);
+          throw error;
+        }
+      },
+      result: undefined as HoldResult | undefined,
+      lost: false,
+    };
+    return joint;
+  }
+
   return {
     hold,
+    jointHold,
     settle,
     extend: async (request_id, amount, running) => {
       checkUnits(amount);
@@ -106,7 +143,8 @@ function sender(instanceId: string, seconds: () => number): Send<Verb, Answer> {
     const rows = verbs.flatMap(({ log, folded_later }, i) =>
       log ? [{ n: i + 1, ...sparseRow(log), ...counting(log, folded_later) }] : [],
     );
-    const [answer] = await on.unsafe<{ answers: string }>(STATEMENT, [
+    const text = verbs.every(({ rank }) => rank > RANK.s) ? HOLDS_ALONE : WITH_ENDS;
+    const [answer] = await on.unsafe<{ answers: string }>(text, [
       lane,
       number,
       again,

@@ -54,6 +54,7 @@ const keyOf = (end: LateEnd): string =>
 export const callLedger = (ledger: Ledger, queue: SettleQueue): AdmittingLedger => ({
   hold: (request) =>
     queue.full() ? Promise.reject(new AppError("database_unavailable", { retry_after_s: 15 })) : ledger.hold(request),
+  jointHold: (request) => (queue.full() ? undefined : ledger.jointHold?.(request)),
   extend: ledger.extend,
   settle: ledger.settle,
   release: ledger.release,

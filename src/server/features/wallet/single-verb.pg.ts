@@ -10,12 +10,21 @@ import { FOLDED, LOG_TYPE } from "../../../shared/log";
 import { CHARGE_LIMIT, UNITS_LIMIT } from "../../../shared/quota";
 import { USER_STATUS } from "../../../shared/roles";
 import { TOKEN_STATUS } from "../../../shared/token";
+import type { LimitsAnswer } from "../../cluster/types";
+import type { HoldRequest } from "../../contracts/ledger";
+import { postgresText } from "../../db/arrays";
 import type { Connections } from "../../db/connection-types";
 import { isUniqueViolation } from "../../db/errors";
 import { ADDED_TO_HOUR, firstTokenOf, HOUR_COLUMNS } from "../log/hour-sums";
 import { MARKED_AFTER, SUMMED_UNTIL } from "../log/sums";
 import { LOG_COLUMN_LIST, LOG_COLUMN_TYPES, LOG_COLUMNS, logValues } from "./call-log";
 import { type Answer, CHARGED, FOUND, type Verb } from "./verb.pg";
+
+/**
+ * A hold waits for no disk: what a crash of the server takes back is the hold and its units, at once, and its call is
+ * charged all the same when it ends. The setting ends with the statement.
+ */
+export const NO_DISK = "set_config('synchronous_commit', 'off', true)";
 
 /** $1 request_id, $2 user, $3 token, $4 amount, $5 epoch seconds, $6 instance, $7 draft, $8 least */
 export const HOLD = `
@@ -54,7 +63,7 @@ WITH u AS MATERIALIZED (
   SELECT $1::text, $2::bigint, $3::bigint, held, token_amount, $5::bigint, $6::text, $7::text
   FROM verdict WHERE reason = 'ok'
 )
-SELECT reason, user_balance, token_balance, rest, held FROM verdict`;
+SELECT reason, user_balance, token_balance, rest, held, ${NO_DISK} FROM verdict`;
 
 /**
  * Locks user and token of the hold named by $1; `locked` has a row when that hold was there, and comes after the locks.
@@ -91,7 +100,7 @@ export const EXTEND = `${LOCK_BY_HOLD}, verdict AS MATERIALIZED (
   UPDATE tokens SET remain_quota = tokens.remain_quota - $2::bigint FROM extended
   WHERE covered AND limited AND $2::bigint > 0 AND tokens.id = extended.token_id
 )
-SELECT covered FROM extended`;
+SELECT covered, ${NO_DISK} FROM extended`;
 
 /** $1 request_id */
 export const RELEASE = `${LOCK_BY_HOLD}, gone AS (
@@ -232,6 +241,33 @@ async function hold(on: Connections, verb: Verb, instanceId: string, seconds: nu
     if (isUniqueViolation(error)) return "again";
     throw error;
   }
+}
+
+/** Limits and hold wait for each other's locks for no longer than this: then each is decided by itself. */
+const JOINT_LOCK_TIMEOUT_MS = 200;
+
+/** `admit_1` of drizzle/postgres/0011_admit_in_one.sql. */
+const ADMIT = `SELECT CASE WHEN ${NO_DISK} <> '' AND set_config('lock_timeout', '${JOINT_LOCK_TIMEOUT_MS}', true) <> ''
+  THEN admit_1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) END AS answer`;
+
+/** Limits and hold of a call in one statement. `limits`: as a `JointStatement` gets them; they may refuse: no `hold`. */
+export async function holdWithLimits(
+  on: Connections,
+  { request_id, user_id, token_id, amount, draft, least = amount }: HoldRequest,
+  seconds: number,
+  limits: readonly unknown[],
+): Promise<{ limits: LimitsAnswer; hold: Answer | undefined }> {
+  const hold = [seconds, request_id, user_id, token_id, amount, least, postgresText(draft)];
+  const row = await one<{ answer: string }>(on, ADMIT, [...limits, ...hold]);
+  if (!row) throw new Error("The statement for limits and hold answered nothing");
+  // made by the function
+  const [counted, decided] = JSON.parse(row.answer) as [
+    LimitsAnswer,
+    ["ok" | Refused[0], number, number, number, number],
+  ];
+  if (counted[1].some((refused) => refused > 0)) return { limits: counted, hold: undefined };
+  const [reason, of_user, of_token, rest, held] = decided;
+  return { limits: counted, hold: reason === "ok" ? held : [reason, of_user, of_token, rest] };
 }
 
 /**
