@@ -1,7 +1,7 @@
 /**
- * The database server crashes under load, again and again: one of its processes is killed, so it ends all others, throws
- * away what lies in shared memory and recovers from its write-ahead log. What was committed without a disk (holds, limits)
- * may be lost then, what was charged not.
+ * The database server crashes under load, again and again: one of its processes is killed, so it ends all others,
+ * throws away what lies in shared memory and recovers from its write-ahead log. What was committed without a disk
+ * (holds, limits) may be lost then, what was charged not.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { eq, like, sql } from "drizzle-orm";
