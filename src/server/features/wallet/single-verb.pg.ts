@@ -250,7 +250,7 @@ const JOINT_LOCK_TIMEOUT_MS = 200;
 const ADMIT = `SELECT CASE WHEN ${NO_DISK} <> '' AND set_config('lock_timeout', '${JOINT_LOCK_TIMEOUT_MS}', true) <> ''
   THEN admit_1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) END AS answer`;
 
-/** Limits and hold of a call in one statement. `limits`: of a `JointStatement`. Where they refuse there is no `hold`. */
+/** Limits and hold of a call in one statement. `limits`: of a `JointStatement`; no `hold` where they refuse. */
 export async function holdWithLimits(
   on: Connections,
   { request_id, user_id, token_id, amount, draft, least = amount }: HoldRequest,
