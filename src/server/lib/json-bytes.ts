@@ -121,6 +121,15 @@ function spliced(bytes: Bytes, splices: readonly Splice[]): Bytes {
   return made;
 }
 
+/** Names of members as bytes: few, all from this code. A search for a text would make bytes of it each time. */
+const quotedNames = new Map<string, Bytes>();
+
+function quoted(name: string): Bytes {
+  let known = quotedNames.get(name);
+  if (!known) quotedNames.set(name, (known = Buffer.from(`"${name}"`)));
+  return known;
+}
+
 /**
  * The body with members of the outermost object set to new values: replaced where they are, else inserted at the front.
  * Every other byte stays. `bytes` is valid JSON.
@@ -128,14 +137,14 @@ function spliced(bytes: Bytes, splices: readonly Splice[]): Bytes {
 export function withMembers(bytes: Bytes, values: Readonly<Record<string, unknown>>): Bytes {
   const names = Object.keys(values);
   const splices: Splice[] = [];
-  const missing = new Set(names);
+  const found: string[] = [];
   const escapes = bytes.includes(escaped);
-  const mayFollow = (from: number): boolean => escapes || names.some((name) => bytes.includes(`"${name}"`, from));
+  const mayFollow = (from: number): boolean => escapes || names.some((name) => bytes.includes(quoted(name), from));
   let follows = false;
   for (let at = firstMember(bytes); at; at = memberFrom(bytes, at.next)) {
     const { key, start, end } = at;
     if (Object.hasOwn(values, key)) {
-      missing.delete(key);
+      found.push(key);
       splices.push({ start, end, text: JSON.stringify(values[key]) });
       follows = false;
     }
@@ -143,9 +152,10 @@ export function withMembers(bytes: Bytes, values: Readonly<Record<string, unknow
     follows ||= mayFollow(end);
     if (!follows) break;
   }
-  if (missing.size > 0) {
+  const missing = names.filter((name) => !found.includes(name));
+  if (missing.length > 0) {
     const start = bytes.indexOf(123) + 1;
-    const added = [...missing].map((key) => `${JSON.stringify(key)}:${JSON.stringify(values[key])}`).join(",");
+    const added = missing.map((key) => `${JSON.stringify(key)}:${JSON.stringify(values[key])}`).join(",");
     let next = start;
     while (isSpace(bytes[next])) next++;
     splices.unshift({ start, end: start, text: added + (bytes[next] === 125 ? "" : ",") });
