@@ -104,7 +104,8 @@ export class Batch {
   token(id: number): Readonly<TokenRow> | undefined {
     const { row, moved, charged } = this.#token(id);
     if (!row) return undefined;
-    return moved === 0 && charged === 0
+    // Charges take nothing from an unlimited one.
+    return moved === 0 && (charged === 0 || row.unlimited_quota)
       ? row
       : { ...row, remain_quota: row.remain_quota + moved - (row.unlimited_quota ? 0 : charged) };
   }

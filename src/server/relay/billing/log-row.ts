@@ -44,8 +44,11 @@ export interface Outcome {
   text?: StoredText;
 }
 
-const sum = (...values: (number | undefined)[]): number =>
-  values.reduce<number>((total, value) => total + (value ?? 0), 0);
+function sum(...values: (number | undefined)[]): number {
+  let total = 0;
+  for (const value of values) total += value ?? 0;
+  return total;
+}
 
 /** Input tokens as OpenAI counts them: cached, audio and image tokens included. */
 export const promptTokens = (usage: Usage): number =>
