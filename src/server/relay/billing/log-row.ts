@@ -129,6 +129,7 @@ export function callRow(call: Admitted, outcome: Outcome): Required<CallLog> {
   const { began, first_content_at } = progress;
   const now = engine.controlPlane.now();
   const texts = textsOf(price);
+  const { code, params } = textColumns(outcome.text);
   const other: Omit<ConsumeOther, PriceMember> = {
     cache_tokens: usage?.cache_read ?? 0,
     request_path: cut(path, TEXT_LIMITS.request_path),
@@ -183,7 +184,8 @@ export function callRow(call: Admitted, outcome: Outcome): Required<CallLog> {
     use_time: Math.max(0, Math.round((now - began) / 1000)),
     is_stream: request.stream,
     content: "",
-    ...textColumns(outcome.text),
+    code,
+    params,
     other: `${texts.facts},${JSON.stringify(other).slice(1)}`,
     end_reason: outcome.end_reason,
     upstream_request_id: lastAnswerId(call),
