@@ -32,8 +32,8 @@ export class IdentityCache {
   readonly #steady: () => number;
   readonly #entries = new Map<string, Identity>();
   /**
-   * Keys of cached entries with their hashes, because hashing is 2 % of a call. A process that serves calls has the keys
-   * in clear anyway; they are forgotten with the entries.
+   * Keys of cached entries with their hashes, because hashing is 2 % of a call. A process that serves calls has its
+   * callers' keys in clear anyway.
    */
   readonly #hashes = new Map<string, string>();
   /** Readings under way, with the epoch in which they began. */

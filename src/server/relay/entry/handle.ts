@@ -231,7 +231,7 @@ async function runCall(opened: Opened, request: Request, responder: Responder): 
   const { call } = opened;
   const { engine, form } = call.asked;
   engine.stats.open_calls++;
-  // Nobody else listens to it, and this is half of what a listener costs.
+  // Nothing else waits for it, and this is half the price of addEventListener.
   request.signal.onabort = () => handleDisconnect(call);
   try {
     return await deliver(opened, responder);
