@@ -63,10 +63,9 @@ function pricesWithin({ open = [], ...price }: CompiledPrice, inputTokens: numbe
   return [price, ...reached.flatMap((rule) => pricesWithin(rule.price, inputTokens))];
 }
 
-function toQuota(units: bigint): number {
-  const most = BigInt(CHARGE_LIMIT);
-  return Number(units > most ? most : units);
-}
+const mostUnits = BigInt(CHARGE_LIMIT);
+
+const toQuota = (units: bigint): number => (units > mostUnits ? CHARGE_LIMIT : Number(units));
 
 function callLine(price: CompiledPrice, times: CallTimes): { line: BillLine; units: Decimal } {
   const calls = count(times.calls ?? 1);
@@ -98,9 +97,11 @@ function toolLine(price: CompiledPrice, tool: string, calls: number): { line: Bi
 }
 
 function sum(values: readonly Decimal[]): Decimal {
-  if (values.length === 1 && values[0]) return values[0];
-  const scale = Math.max(0, ...values.map((value) => value.scale));
-  return { digits: values.reduce((total, value) => total + rescale(value, scale), 0n), scale };
+  let scale = 0;
+  for (const value of values) if (value.scale > scale) scale = value.scale;
+  let digits = 0n;
+  for (const value of values) digits += rescale(value, scale);
+  return { digits, scale };
 }
 
 /**
@@ -129,9 +130,10 @@ export function chargeOf(listed: CompiledPrice, usage: Usage, times: CallTimes =
       units.push(cost);
     }
   }
-  for (const [tool, calls] of Object.entries(usage.server_tools ?? {})) {
-    if (count(calls) === 0) continue;
-    const { line, units: cost } = toolLine(price, tool, count(calls));
+  for (const tool in usage.server_tools) {
+    const calls = count(usage.server_tools[tool]);
+    if (calls === 0) continue;
+    const { line, units: cost } = toolLine(price, tool, calls);
     lines.push(line);
     units.push(cost);
   }

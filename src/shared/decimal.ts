@@ -48,11 +48,14 @@ export function printDecimal(value: Decimal): string {
   const { digits, scale } = value;
   if (scale === 0 || digits === 0n) return String(digits);
   const sign = digits < 0n ? "-" : "";
-  const padded = String(digits < 0n ? -digits : digits).padStart(scale + 1, "0");
-  const point = padded.length - scale;
-  let end = padded.length;
-  while (end > point && padded.charCodeAt(end - 1) === ZERO) end--;
-  return sign + (end === point ? padded.slice(0, point) : `${padded.slice(0, point)}.${padded.slice(point, end)}`);
+  const text = String(digits < 0n ? -digits : digits);
+  const point = text.length - scale;
+  let end = text.length;
+  while (end > point && text.charCodeAt(end - 1) === ZERO) end--;
+  if (end === point) return sign + text.slice(0, point);
+  return point > 0
+    ? `${sign}${text.slice(0, point)}.${text.slice(point, end)}`
+    : `${sign}0.${"0".repeat(-point)}${text.slice(0, end)}`;
 }
 
 const ZERO = 48;

@@ -68,27 +68,67 @@ function valueEnd(bytes: Bytes, start: number): number {
   return bytes.length;
 }
 
+/** A member, and where the next one is looked for; -1 behind the last. */
+interface MemberAt extends Member {
+  next: number;
+}
+
+/** The member of an outermost object that begins at `from` or behind it. */
+function memberFrom(bytes: Bytes, from: number): MemberAt | undefined {
+  const open = from < 0 ? -1 : bytes.indexOf(QUOTE, from);
+  if (open < 0) return undefined;
+  const close = stringEnd(bytes, open);
+  const written = bytes.toString("utf8", open + 1, close - 1);
+  const key = written.includes("\\") ? String(JSON.parse(`"${written}"`)) : written;
+  let start = bytes.indexOf(58, close) + 1;
+  while (isSpace(bytes[start])) start++;
+  let end = valueEnd(bytes, start);
+  let next = end;
+  while (isSpace(bytes[end - 1])) end--;
+  while (isSpace(bytes[next])) next++;
+  return { key, start, end, next: bytes[next] === 44 ? next : -1 };
+}
+
+const firstMember = (bytes: Bytes): MemberAt | undefined => memberFrom(bytes, bytes.indexOf(123) + 1);
+
 /** The members of the outermost object of valid JSON, in order, without parsing their values. */
 export function* topLevelMembers(bytes: Bytes): Generator<Member> {
-  let i = bytes.indexOf(123) + 1;
-  for (;;) {
-    const open = bytes.indexOf(QUOTE, i);
-    if (open < 0) return;
-    const close = stringEnd(bytes, open);
-    const written = bytes.toString("utf8", open + 1, close - 1);
-    const key: unknown = written.includes("\\") ? JSON.parse(`"${written}"`) : written;
-    let start = bytes.indexOf(58, close) + 1;
-    while (isSpace(bytes[start])) start++;
-    let end = valueEnd(bytes, start);
-    i = end;
-    while (isSpace(bytes[end - 1])) end--;
-    yield { key: String(key), start, end };
-    while (isSpace(bytes[i])) i++;
-    if (bytes[i] !== 44) return;
-  }
+  for (let at = firstMember(bytes); at; at = memberFrom(bytes, at.next)) yield at;
 }
 
 const isSpace = (byte: number | undefined): boolean => byte === 32 || byte === 10 || byte === 13 || byte === 9;
+
+/** A text in the place of the bytes [start, end). */
+interface Splice {
+  start: number;
+  end: number;
+  text: string;
+}
+
+/** The bytes with texts in place of some of them, in order: written once, because most calls get their model's name. */
+function spliced(bytes: Bytes, splices: readonly Splice[]): Bytes {
+  let size = bytes.length;
+  for (const { start, end, text } of splices) size += Buffer.byteLength(text) - (end - start);
+  const made = Buffer.allocUnsafeSlow(size);
+  let read = 0;
+  let written = 0;
+  for (const { start, end, text } of splices) {
+    written += bytes.copy(made, written, read, start);
+    written += made.write(text, written);
+    read = end;
+  }
+  bytes.copy(made, written, read);
+  return made;
+}
+
+/** Names of members as bytes: few, all from this code. A search for a text would make bytes of it each time. */
+const quotedNames = new Map<string, Bytes>();
+
+function quoted(name: string): Bytes {
+  let known = quotedNames.get(name);
+  if (!known) quotedNames.set(name, (known = Buffer.from(`"${name}"`)));
+  return known;
+}
 
 /**
  * The body with members of the outermost object set to new values: replaced where they are, else inserted at the front.
@@ -96,31 +136,31 @@ const isSpace = (byte: number | undefined): boolean => byte === 32 || byte === 1
  */
 export function withMembers(bytes: Bytes, values: Readonly<Record<string, unknown>>): Bytes {
   const names = Object.keys(values);
-  const missing = new Set(names);
-  const parts: Bytes[] = [];
-  let copied = 0;
-  // Without any of the names in the rest of the text there is nothing more to replace.
-  const mayFollow = bytes.includes(escaped)
-    ? () => true
-    : () => names.some((name) => bytes.includes(`"${name}"`, copied));
-  if (mayFollow()) {
-    for (const { key, start, end } of topLevelMembers(bytes)) {
-      if (!Object.hasOwn(values, key)) continue;
-      missing.delete(key);
-      parts.push(bytes.subarray(copied, start), Buffer.from(JSON.stringify(values[key])));
-      copied = end;
-      if (!mayFollow()) break;
+  const splices: Splice[] = [];
+  const found: string[] = [];
+  const escapes = bytes.includes(escaped);
+  const mayFollow = (from: number): boolean => escapes || names.some((name) => bytes.includes(quoted(name), from));
+  let follows = false;
+  for (let at = firstMember(bytes); at; at = memberFrom(bytes, at.next)) {
+    const { key, start, end } = at;
+    if (Object.hasOwn(values, key)) {
+      found.push(key);
+      splices.push({ start, end, text: JSON.stringify(values[key]) });
+      follows = false;
     }
+    // Without any of the names in the rest of the text there is nothing more to replace.
+    follows ||= mayFollow(end);
+    if (!follows) break;
   }
-  parts.push(bytes.subarray(copied));
-  if (missing.size === 0) return Buffer.concat(parts);
-  const rest = parts.length === 1 ? bytes : Buffer.concat(parts);
-  const open = rest.indexOf(123) + 1;
-  const added = [...missing].map((key) => `${JSON.stringify(key)}:${JSON.stringify(values[key])}`).join(",");
-  let next = open;
-  while (isSpace(rest[next])) next++;
-  const comma = rest[next] === 125 ? "" : ",";
-  return Buffer.concat([rest.subarray(0, open), Buffer.from(added + comma), rest.subarray(open)]);
+  const missing = names.filter((name) => !found.includes(name));
+  if (missing.length > 0) {
+    const start = bytes.indexOf(123) + 1;
+    const added = missing.map((key) => `${JSON.stringify(key)}:${JSON.stringify(values[key])}`).join(",");
+    let next = start;
+    while (isSpace(bytes[next])) next++;
+    splices.unshift({ start, end: start, text: added + (bytes[next] === 125 ? "" : ",") });
+  }
+  return spliced(bytes, splices);
 }
 
 /** Longer values are left out of an outline. */

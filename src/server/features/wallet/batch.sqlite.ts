@@ -80,8 +80,8 @@ export const insertLogs = (folded: number, rows = 1): string => {
 export class Batch {
   /** The next verb is the only one of its transaction: a group was undone, and each must fail or succeed by itself. */
   alone = false;
-  /** Log rows, cell by cell. */
-  #cells: Cell[] = [];
+  /** The cells of each log row. */
+  #rows: (readonly Cell[])[] = [];
   readonly #users = new Map<number, UserMoves>();
   readonly #tokens = new Map<number, TokenMoves>();
   readonly #hours = new Map<string, Hour>();
@@ -104,7 +104,8 @@ export class Batch {
   token(id: number): Readonly<TokenRow> | undefined {
     const { row, moved, charged } = this.#token(id);
     if (!row) return undefined;
-    return moved === 0 && charged === 0
+    // Charges take nothing from an unlimited one.
+    return moved === 0 && (charged === 0 || row.unlimited_quota)
       ? row
       : { ...row, remain_quota: row.remain_quota + moved - (row.unlimited_quota ? 0 : charged) };
   }
@@ -143,7 +144,7 @@ export class Batch {
    * whose hold was just deleted.
    */
   log(cells: readonly Cell[]): void {
-    this.#cells.push(...cells);
+    this.#rows.push(cells);
   }
 
   /** Adds the log row of a charge to its hour and its channel: it is written with `folded = 1`. */
@@ -210,7 +211,7 @@ export class Batch {
 
   /** Forgets everything: written, or rolled back. */
   clear(): void {
-    this.#cells = [];
+    this.#rows = [];
     this.#users.clear();
     this.#tokens.clear();
     this.#hours.clear();
@@ -220,9 +221,8 @@ export class Batch {
   #writeLogs(): void {
     let next = 0;
     for (const { rows, statement } of this.#statements.insertLogs) {
-      const width = rows * LOG_COLUMNS.length;
-      for (; this.#cells.length - next >= width; next += width) {
-        const { changes } = statement.run(...this.#cells.slice(next, next + width));
+      for (; this.#rows.length - next >= rows; next += rows) {
+        const { changes } = statement.run(...this.#rows.slice(next, next + rows).flat());
         if (changes !== rows) throw new Error("A call whose hold was there has a log row already");
       }
     }

@@ -44,8 +44,11 @@ export interface Outcome {
   text?: StoredText;
 }
 
-const sum = (...values: (number | undefined)[]): number =>
-  values.reduce<number>((total, value) => total + (value ?? 0), 0);
+function sum(...values: (number | undefined)[]): number {
+  let total = 0;
+  for (const value of values) total += value ?? 0;
+  return total;
+}
 
 /** Input tokens as OpenAI counts them: cached, audio and image tokens included. */
 export const promptTokens = (usage: Usage): number =>
@@ -126,6 +129,7 @@ export function callRow(call: Admitted, outcome: Outcome): Required<CallLog> {
   const { began, first_content_at } = progress;
   const now = engine.controlPlane.now();
   const texts = textsOf(price);
+  const { code, params } = textColumns(outcome.text);
   const other: Omit<ConsumeOther, PriceMember> = {
     cache_tokens: usage?.cache_read ?? 0,
     request_path: cut(path, TEXT_LIMITS.request_path),
@@ -180,7 +184,8 @@ export function callRow(call: Admitted, outcome: Outcome): Required<CallLog> {
     use_time: Math.max(0, Math.round((now - began) / 1000)),
     is_stream: request.stream,
     content: "",
-    ...textColumns(outcome.text),
+    code,
+    params,
     other: `${texts.facts},${JSON.stringify(other).slice(1)}`,
     end_reason: outcome.end_reason,
     upstream_request_id: lastAnswerId(call),

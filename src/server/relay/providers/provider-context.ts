@@ -20,7 +20,9 @@ export interface ProviderServices {
 
 /** Fetch options that all of a channel's requests share: the signal, its proxy, no redirects. */
 export function initFor({ setting: { proxy } }: PoolChannel, signal: AbortSignal): BunFetchRequestInit {
-  return { signal, redirect: "manual", ...(proxy !== undefined && { proxy }) };
+  const init: BunFetchRequestInit = { signal, redirect: "manual" };
+  if (proxy !== undefined) init.proxy = proxy;
+  return init;
 }
 
 export function providerContextFor(

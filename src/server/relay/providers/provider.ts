@@ -38,7 +38,7 @@ export interface Outgoing {
   /** Read instead of `body` for a vendor that takes no forms: the caller's form as the body of OpenAI's JSON call. */
   readonly inJson?: () => Promise<WireObject>;
   /** The operator's options for calls to Claude and Gemini models. */
-  readonly rules?: VendorRules;
+  readonly rules?: VendorRules | undefined;
 }
 
 /** A token count request for a conversation, ready to be sent, and the member of the response that holds the count. */

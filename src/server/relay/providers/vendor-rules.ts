@@ -17,7 +17,8 @@ import { effortFields, type ModelNames } from "./model-mapping";
 const entryOf = <Value>(
   table: Readonly<Record<string, Value>>,
   { asked, model }: Pick<ModelNames, "asked" | "model">,
-): Value | undefined => [asked, model].filter((name) => Object.hasOwn(table, name)).map((name) => table[name])[0];
+): Value | undefined =>
+  Object.hasOwn(table, asked) ? table[asked] : Object.hasOwn(table, model) ? table[model] : undefined;
 
 const isWord = (thoughts: AskedThoughts | undefined): thoughts is AskedEffort =>
   typeof thoughts === "string" && thoughts !== "some";

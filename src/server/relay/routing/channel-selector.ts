@@ -353,9 +353,10 @@ export class Selection {
     if (!this.#skipped.some(({ channel }) => channel === entry.channel)) this.#skipped.push(entry);
   }
 
-  #notes(): Pick<SelectionRecord, "sticky" | "groups" | "scores"> {
+  /** undefined for most calls. */
+  #notes(): Pick<SelectionRecord, "sticky" | "groups" | "scores"> | undefined {
     const { stages } = this.#options;
-    if (!stages && this.#sticky === undefined && !this.#factors) return {};
+    if (!stages && this.#sticky === undefined && !this.#factors) return undefined;
     return {
       ...(this.#factors && { scores: this.#factors }),
       ...(this.#sticky !== undefined && { sticky: this.#sticky }),
@@ -366,7 +367,9 @@ export class Selection {
   /** The choice, for the log row. */
   explain(): SelectionRecord {
     const { candidates } = this.#options;
-    return { candidates: candidates.length, tiers: tiersOf(candidates), skipped: this.#skipped, ...this.#notes() };
+    const record = { candidates: candidates.length, tiers: tiersOf(candidates), skipped: this.#skipped };
+    const notes = this.#notes();
+    return notes ? { ...record, ...notes } : record;
   }
 }
 

@@ -92,7 +92,7 @@ export function buildRequest(attempt: Attempted): UpstreamRequest | undefined {
     stream: request.stream,
     url,
     headers,
-    ...(rules && { rules }),
+    rules,
   };
   const inJson = provider.direct?.[operationKey] && operation.direct?.inJson;
   if (form && inJson) {

@@ -38,6 +38,9 @@ function endReasonOf(failure: Failure): EndReason {
   return "upstream_error";
 }
 
+/** Until a channel was tried. */
+const NOT_TRIED: Failure = failureOf("unreachable");
+
 /** Milliseconds that a channel is left alone after a failure that another channel has shown to be its own. */
 const PROVEN_COOL_MS = 5_000;
 
@@ -62,7 +65,7 @@ export async function tryChannels<Answer>(
   const unproven: PoolChannel[] = [];
   let { output_limit } = call;
   let left_out: readonly LeftOut[] = [];
-  let failure: Failure = failureOf("unreachable");
+  let failure = NOT_TRIED;
   /** A retry is taken from the budget before the wait for it. */
   let taken = false;
   const mayRetry = (): boolean => {

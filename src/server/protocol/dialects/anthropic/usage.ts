@@ -69,8 +69,11 @@ export function readUsage(usage: WireObject): Usage | undefined {
 
 /** The service that the call got (types of @anthropic-ai/sdk 1.11, BetaUsage). */
 function servedIn({ service_tier, inference_geo, speed }: WireObject): Served | undefined {
-  const known = Object.entries({ service_tier, inference_geo, speed }).filter(([, value]) => typeof value === "string");
-  return known.length > 0 ? Object.fromEntries(known) : undefined;
+  const served: { -readonly [Name in keyof Served]: Served[Name] } = {};
+  if (typeof service_tier === "string") served.service_tier = service_tier;
+  if (typeof inference_geo === "string") served.inference_geo = inference_geo;
+  if (typeof speed === "string") served.speed = speed;
+  return Object.keys(served).length > 0 ? served : undefined;
 }
 
 /** web_search_requests: 2 -> web_search: 2 */
