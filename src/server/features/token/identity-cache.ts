@@ -31,11 +31,6 @@ export class IdentityCache {
   readonly #services: Pick<Services, "db" | "secrets" | "cluster" | "now">;
   readonly #steady: () => number;
   readonly #entries = new Map<string, Identity>();
-  /**
-   * Keys of cached entries with their hashes, because hashing is 2 % of a call. A process that serves calls has its
-   * callers' keys in clear anyway.
-   */
-  readonly #hashes = new Map<string, string>();
   /** Readings under way, with the epoch in which they began. */
   readonly #loading = new Map<string, { epoch: number; found: Promise<Identity | undefined> }>();
   readonly #unsubscribe: readonly (() => void)[];
@@ -56,15 +51,10 @@ export class IdentityCache {
   /** The identity itself when it is cached, as it is for nearly every call. */
   find(key: string): Identity | Promise<Identity | undefined> {
     const { secrets, cluster } = this.#services;
-    const remembered = this.#hashes.get(key);
-    const hash = remembered ?? secrets.hash("relay-key", key);
+    const hash = secrets.hash("relay-key", key);
     const cached = this.#entries.get(hash);
-    if (cached && this.#steady() - cached.loaded_at < TTL_MS && cluster.bus.fresh()) {
-      if (remembered === undefined) this.#remember(key, hash);
-      return cached;
-    }
+    if (cached && this.#steady() - cached.loaded_at < TTL_MS && cluster.bus.fresh()) return cached;
     if (cached) this.#entries.delete(hash);
-    if (remembered !== undefined) this.#hashes.delete(key);
     // Calls of one key that come together read it once, also after a message that dropped all.
     const known = this.#loading.get(hash);
     if (known?.epoch === this.#epoch && cluster.bus.fresh()) return known.found;
@@ -80,7 +70,6 @@ export class IdentityCache {
   close(): void {
     for (const stop of this.#unsubscribe) stop();
     this.#entries.clear();
-    this.#hashes.clear();
   }
 
   async #load(hash: string, key: string): Promise<Identity | undefined> {
@@ -111,14 +100,8 @@ export class IdentityCache {
     this.#entries.set(hash, identity);
   }
 
-  #remember(key: string, hash: string): void {
-    if (this.#hashes.size >= MAX_ENTRIES) this.#hashes.clear();
-    this.#hashes.set(key, hash);
-  }
-
   #drop(matches: (identity: Identity) => boolean): void {
     this.#epoch++;
-    this.#hashes.clear();
     for (const [hash, identity] of this.#entries) if (matches(identity)) this.#entries.delete(hash);
   }
 }
